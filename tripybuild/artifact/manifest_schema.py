@@ -74,6 +74,11 @@ def manifest_error(found: str) -> DiagnosticError:
     return DiagnosticError(Diagnostic("executable-altered", message, hint=hint))
 
 
+def tensor_text(entry: Mapping[str, Any]) -> str:
+    """An input or an output of a manifest as a type: `float32[B, 4]`."""
+    return f"{entry['dtype']}[{', '.join(map(str, entry['shape']))}]"
+
+
 def matches(value: Any, form: Any) -> bool:
     """Whether a value has a form: `[one]` is a list, `(one, other)` a choice, `{...: one}` any."""
     match form:

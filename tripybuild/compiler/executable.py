@@ -12,7 +12,7 @@ from typing import Any, Self
 from tripybuild.artifact import container
 from tripybuild.artifact.call_signature import Array
 from tripybuild.artifact.manifest import MemberRecord
-from tripybuild.artifact.manifest_schema import manifest_error
+from tripybuild.artifact.manifest_schema import manifest_error, tensor_text
 from tripybuild.artifact.members import Content
 from tripybuild.compiler.lowering.specialize import sizes_name
 from tripybuild.errors.budget import Budget
@@ -51,7 +51,7 @@ class Executable(CompiledModel):
 
     def __repr__(self) -> str:
         takes = ", ".join(f"{name}: {each}" for name, each in self.signature.inputs.items())
-        gives = ", ".join(f"{name}: {_type_text(each)}" for name, each in self.outputs.items())
+        gives = ", ".join(f"{name}: {tensor_text(each)}" for name, each in self.outputs.items())
         what = f"{self.manifest['model']} for {self.manifest['target']}"
         return f"<Executable {what}: ({takes}) -> ({gives})>"
 
@@ -120,10 +120,6 @@ class Executable(CompiledModel):
     def _load(self) -> Loader:
         """What its target runs for sizes; native code is not read before the first call."""
         return self.target.load(self)
-
-
-def _type_text(entry: Mapping[str, Any]) -> str:
-    return f"{entry['dtype']}[{', '.join(map(str, entry['shape'])) or '()'}]"
 
 
 def read_executable(path: Path) -> Executable:

@@ -45,6 +45,8 @@ def _lines(
     found: "Description",
 ) -> Iterator[str]:
     """What a reader wants to know, in that order; what this version does not know comes last."""
+    from tripybuild.artifact.manifest_schema import tensor_text  # noqa: PLC0415
+
     left = dict(content)
     yield f"{left.pop('model', '?')}  {path}"
     if doc := str(left.pop("doc", None) or "").strip():
@@ -52,7 +54,7 @@ def _lines(
     yield f"\ntarget  {left.pop('target', '?')}"
     for title in ("inputs", "outputs"):
         entries = left.pop(title, [])
-        yield from table_lines(title, {entry["name"]: _type(entry) for entry in entries})
+        yield from table_lines(title, {entry["name"]: tensor_text(entry) for entry in entries})
     ranges = left.pop("ranges", {})
     yield from table_lines(
         "ranges", {n: str(SizeRange.from_json(each)) for n, each in ranges.items()}
@@ -76,10 +78,6 @@ def _section(title: str, entries: object) -> Iterator[str]:
         yield from table_lines(title, {_plain(each): "" for each in entries})
     elif entries not in (None, ""):
         yield f"\n{title}  {_plain(entries)}"
-
-
-def _type(entry: Mapping[str, Any]) -> str:
-    return f"{entry['dtype']}[{', '.join(map(str, entry['shape']))}]"
 
 
 def _plain(value: object) -> str:

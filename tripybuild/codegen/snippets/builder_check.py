@@ -1,7 +1,8 @@
 """Builder check: every builder call of a lowering exists in the engine's builder."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from tripybuild import stablehlo
 from tripybuild.errors.diagnostics import Diagnostic, suggest
@@ -10,6 +11,27 @@ from tripybuild.schema.load import Registry
 from tripybuild.schema.operator.operator import Snippet
 from tripybuild.schema.snippets.vocabularies import ALIASES
 from tripybuild.tensorrt import layers
+
+Literals = Mapping[int | str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class BuilderVocabulary:
+    """The builders of a dialect by name, and what says what is wrong with a call."""
+
+    names: Collection[str]
+    check: Callable[[str, int | None, Sequence[str], Literals], str | None]
+
+
+VOCABULARIES = {
+    "tensorrt": BuilderVocabulary(
+        layers.LAYERS.keys() | layers.HELPERS.keys() | {"Value"}, layers.check_call
+    ),
+    "stablehlo": BuilderVocabulary(
+        stablehlo.BUILDERS,
+        lambda name, count, keywords, _: stablehlo.check_call(name, count, keywords),
+    ),
+}
 
 
 def check_builders(registry: Registry) -> list[Diagnostic]:
@@ -48,12 +70,10 @@ def _call(target: str, snippet: Snippet, node: ast.Call) -> Iterator[Diagnostic]
     starred = any(isinstance(argument, ast.Starred) for argument in node.args)
     count = None if starred else len(node.args)
     keywords = [keyword.arg for keyword in node.keywords if keyword.arg]
-    if target == "tensorrt":
-        problem = layers.check_call(name, count, keywords, _literals(node, starred=starred))
-    else:
-        problem = stablehlo.check_call(name, count, keywords)
+    known = VOCABULARIES[target]
+    problem = known.check(name, count, keywords, _literals(node, starred=starred))
     if problem is not None:
-        near = suggest(name, layers.LAYERS if target == "tensorrt" else stablehlo.BUILDERS)
+        near = suggest(name, known.names)
         hint = f"did you mean `{ALIASES[target]}.{near}`?" if near and near != name else None
         yield Diagnostic("unknown-builder", problem, snippet.span(node), hint=hint)
 
@@ -70,11 +90,7 @@ def _literals(node: ast.Call, *, starred: bool) -> dict[int | str, object]:
 
 def _name(target: str, snippet: Snippet, node: ast.Attribute) -> Iterator[Diagnostic]:
     """A builder that is handed on instead of being called."""
-    known = (
-        layers.LAYERS.keys() | layers.HELPERS.keys() | {"Value"}
-        if target == "tensorrt"
-        else stablehlo.BUILDERS
-    )
+    known = VOCABULARIES[target].names
     if node.attr not in known:
         near = suggest(node.attr, known)
         alias = ALIASES[target]

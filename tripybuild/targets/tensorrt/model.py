@@ -6,6 +6,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tripybuild.artifact.manifest_schema import tensor_text
 from tripybuild.compiler.lowering.lower import lower_tensorrt
 from tripybuild.compiler.lowering.specialize import check_laws
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
@@ -150,7 +151,7 @@ def check_record(record: Mapping[str, Any], manifest: Mapping[str, Any]) -> None
             got = built.pop(name, None)
             if got is None or got["dtype"] != declared["dtype"] or not _types_agree(got, declared):
                 shown = "nothing" if got is None else f"{got['dtype']}{got['shape']}"
-                message = f"the engine has {shown} for `{name}`, and not {_type_text(declared)}"
+                message = f"the engine has {shown} for `{name}`, and not {tensor_text(declared)}"
                 found.append(Diagnostic("engine-mismatch", message))
         found += [
             Diagnostic("engine-mismatch", f"the engine has `{name}`, which is not declared")
@@ -165,10 +166,6 @@ def _types_agree(got: Mapping[str, Any], declared: Mapping[str, Any]) -> bool:
     pairs = list(zip(got["shape"], declared["shape"], strict=False))
     numbers = [(a, b) for a, b in pairs if isinstance(a, int) and isinstance(b, int)]
     return len(got["shape"]) == len(declared["shape"]) and all(a == b for a, b in numbers)
-
-
-def _type_text(declared: Mapping[str, Any]) -> str:
-    return f"{declared['dtype']}[{', '.join(map(str, declared['shape']))}]"
 
 
 def _missing_max(built: ModelGraph, name: str) -> Diagnostic:
