@@ -152,13 +152,14 @@ def begin(declaration: Declaration) -> InlineCheck:
     return _checks.get()[1](declaration, caller_location(PACKAGES))
 
 
-_checks: ContextVar[tuple[type[Check], type[InlineCheck]]] = ContextVar(
+MakeCheck = Callable[[Declaration, Location], InlineCheck]
+_checks: ContextVar[tuple[type[Check], MakeCheck]] = ContextVar(
     "checks", default=(Check, InlineCheck)
 )
 
 
 @contextmanager
-def use_checks(operation: type[Check], inline: type[InlineCheck]) -> Iterator[None]:
+def use_checks(operation: type[Check], inline: MakeCheck) -> Iterator[None]:
     """Let other classes check the calls in a `with` block: operations, and inline functions."""
     before = _checks.set((operation, inline))
     try:

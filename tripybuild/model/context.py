@@ -56,7 +56,7 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FileScope:
-    """What the parts of one file see beside their own names. A module sees its maker's dtypes."""
+    """What the parts of one file see beside their own names."""
 
     sizes: Mapping[str, object] = field(default_factory=dict)
     types: Mapping[str, dtype] = field(default_factory=dict)
@@ -131,17 +131,12 @@ class BuildContext:
         folder, file = Path(self.document.path).parent, Path(path)
         return file.relative_to(folder).as_posix() if file.is_relative_to(folder) else path
 
-    def is_user_file(self, document: Document) -> bool:
-        """Whether problems are shown in a file: in the user's own, not in the registry's."""
-        return id(document) in self._scopes
-
     @contextmanager
     def at(self, snippet: Snippet, label: str) -> Iterator[None]:
-        """Work on a snippet. Inside of a module of the registry, the place stays the user's."""
+        """Work on a snippet."""
         before = self._place
-        shown = snippet if before is None or self.is_user_file(snippet.document) else before.snippet
-        self._place = StepLocation(label, shown)
-        entered = before is not None and before.snippet.document is not shown.document
+        self._place = StepLocation(label, snippet)
+        entered = before is not None and before.snippet.document is not snippet.document
         if before is not None and entered:
             self._callers.append(before)
         try:
@@ -153,6 +148,13 @@ class BuildContext:
             self._place = before
             if entered:
                 self._callers.pop()
+
+    @contextmanager
+    def relabel(self, label: str) -> Iterator[None]:
+        """Work on the same snippet, for a part of this path."""
+        assert self._place is not None
+        with at(StepLocation(label, self._place.snippet)):
+            yield
 
     @contextmanager
     def enter_part(self, stack: list[Part], part: Part, what: str) -> Iterator[None]:
@@ -198,9 +200,9 @@ class BuildContext:
         """Say what the parts of a user's file see."""
         self._scopes[id(document)] = scope
 
-    def scope(self, part: Part, maker: FileScope) -> FileScope:
-        """Names visible to a part: its own file's. A module inherits the caller's dtypes."""
-        return self._scopes.get(id(part.document)) or FileScope(types=maker.types)
+    def scope(self, part: Part) -> FileScope:
+        """Names visible to a part: its own file's."""
+        return self._scopes[id(part.document)]
 
     def instantiation_names(self, scope: FileScope, local: Mapping[str, object]) -> FallbackNames:
         """The names of a part's expression: definitions, modules and sizes."""
@@ -219,8 +221,7 @@ class BuildContext:
         try:
             return evaluate(snippet.program, names, self.vocabulary, passes=(SkipStep,))
         except EvaluationError as error:
-            shown = self.is_user_file(snippet.document)
-            span = snippet.span(error.node) if shown else self.current_span()
+            span = snippet.span(error.node)
             hint = self._hint(error, snippet, names)
             raise DiagnosticError(Diagnostic(error.code, error.message, span, hint=hint)) from error
         except UndecidedSize as undecided:
@@ -228,7 +229,7 @@ class BuildContext:
                 Diagnostic(
                     "undecided-size",
                     f"whether `{undecided.condition}` holds is known only when the model runs",
-                    snippet.span() if self.is_user_file(snippet.document) else self.current_span(),
+                    snippet.span(),
                     hint="give the size a range that decides it, or make it a fixed size",
                 )
             ) from undecided
@@ -239,11 +240,11 @@ class BuildContext:
         """The name that was meant, or the arguments that a function takes."""
         match error.node:
             case ast.Name(id=name) if error.code == "unbound-name":
-                scope = self._scopes.get(id(snippet.document), FileScope())
+                scope = self._scopes[id(snippet.document)]
                 near = suggest(name, {*names, *self.known(scope)})
                 return f"did you mean `{near}`?" if near else None
             case ast.Attribute(attr=name) if error.__cause__ is None:
-                if name in self.known(self._scopes.get(id(snippet.document), FileScope())):
+                if name in self.known(self._scopes[id(snippet.document)]):
                     return f"`{name}` is a function, no method: `{name}(...)`"
             case ast.Call(func=ast.Name(id=name)) if isinstance(error.__cause__, TypeError):
                 function = names.get(name)

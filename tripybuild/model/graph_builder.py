@@ -18,6 +18,7 @@ from tripybuild.model.chains import LISTS, Chain, Each
 from tripybuild.model.context import BuildContext, FileScope, SkipStep
 from tripybuild.model.instances import Instance
 from tripybuild.model.libraries import Homes, OperatorLibrary, builtin_library, no_libraries
+from tripybuild.model.modules import ModuleInstance, ModuleTemplate
 from tripybuild.model.sizes import fix_sizes, fixed_sizes, make_inputs, make_symbols
 from tripybuild.model.steps import Next
 from tripybuild.model.templates import Template
@@ -105,7 +106,6 @@ class _Builder:
         self.context.templates = self._template
         self.context.functions = self._function
         self.context.known = self._known_names
-        self._modules: dict[str, Part] = {}
 
     def build(self, overrides: Mapping[str, object]) -> ModelGraph:
         context, model = self.context, self.model
@@ -176,25 +176,17 @@ class _Builder:
 
     # --- names ---
 
-    def _find_part(self, scope: FileScope, name: str) -> Part | None:
-        if name in scope.define:
-            return scope.define[name]
-        if name not in self._modules:
-            part = self._module(name)
-            if part is None:
-                return None
-            self._modules[name] = part
-        return self._modules[name]
-
-    def _template(self, scope: FileScope, name: str) -> Template | Any:
+    def _template(self, scope: FileScope, name: str) -> Any:
         if name in LISTS:
             return LISTS[name]
-        part = self._find_part(scope, name)
-        if part is None and name not in SHAPE.functions:
-            return BY_NAME.get(name) or self._operator(name)
-        if part is None:
+        if name in scope.define:
+            part = scope.define[name]
+            return Template(self.context, part, self.context.scope(part))
+        if name in SHAPE.functions:
             return None
-        return Template(self.context, part, self.context.scope(part, scope))
+        if kind := self._module(name):
+            return ModuleTemplate(self.context, kind, scope.types)
+        return BY_NAME.get(name) or self._operator(name)
 
     def _known_names(self, scope: FileScope) -> frozenset[str]:
         """All names available to a part or step, computed for suggestions only."""
@@ -204,33 +196,43 @@ class _Builder:
     def _operator(self, name: str) -> Any:
         return next(filter(None, (home.operator(name) for home in self.homes)), None)
 
-    def _module(self, name: str) -> Part | None:
+    def _module(self, name: str) -> Any:
         return next(filter(None, (home.module(name) for home in self.homes)), None)
 
     def _function(self, scope: FileScope, name: str) -> Any:
         """What a step's name means where no part, input or size has it."""
         part = scope.define.get(name)
         if part is not None:
-            return partial(self._run, scope, part)
+            return partial(self._run, part)
         if name in LISTS:
             return LISTS[name]
         if name in SHAPE.functions:
             found = self._operator(name)
             return None if found is None else _dispatch(found, SHAPE.functions[name])
         found = self._operator(name) or BY_NAME.get(name)
-        module = None if found else self._module(name)
-        return found if module is None else partial(self._run, scope, module)
+        kind = None if found else self._module(name)
+        return found if kind is None else partial(self._run_module, scope, kind)
 
-    def _run(self, scope: FileScope, part: Part, /, *given: object, **named: object) -> object:
+    def _run(self, part: Part, /, *given: object, **named: object) -> object:
         """A definition used as a function: it can have no weights, since it has no path."""
         if part.parts or part.weights or part.state or part.parameters:
-            what = "parts, weights, state or sizes"
-            message = f"`{part.name}` has {what} of its own: name it under `parts:` first"
-            raise DiagnosticError(
-                Diagnostic("part-arguments", message, self.context.current_span())
-            )
-        template = Template(self.context, part, self.context.scope(part, scope), {})
+            raise self._unnamed_part_error(part.name)
+        template = Template(self.context, part, self.context.scope(part), {})
         return Instance(self.context, template, part.name)(*given, **named)
+
+    def _run_module(
+        self, scope: FileScope, kind: Any, /, *given: object, **named: object
+    ) -> object:
+        """A module used as a function."""
+        template = ModuleTemplate(self.context, kind, scope.types)
+        if template.holds_members:
+            raise self._unnamed_part_error(template.name)
+        return ModuleInstance(self.context, template.make(), template.name)(*given, **named)
+
+    def _unnamed_part_error(self, name: str) -> DiagnosticError:
+        what = "parts, weights, state or sizes"
+        message = f"`{name}` has {what} of its own: name it under `parts:` first"
+        return DiagnosticError(Diagnostic("part-arguments", message, self.context.current_span()))
 
 
 def _dtypes(types: Mapping[str, str]) -> dict[str, dtype]:
@@ -259,13 +261,14 @@ def _result_sequence(result: object, count: int) -> Sequence[object]:
 
 
 def _vocabulary() -> Vocabulary:
-    own = (Template, Instance, Chain, Each, FunctionType, partial)
+    parts = (Instance, ModuleInstance)
+    own = (Template, ModuleTemplate, *parts, Chain, Each, FunctionType, partial)
     return SHAPE | Vocabulary(
         callables=own,
-        methods=((Tensor, METHODS), (Instance, ANY_NAME)),
+        methods=((Tensor, METHODS), *((each, ANY_NAME) for each in parts)),
         attributes=(
             (Tensor, frozenset({"shape", "dtype", "rank"})),
-            (Instance, ANY_NAME),
+            *((each, ANY_NAME) for each in parts),
             (Next, ANY_NAME),
         ),
     )

@@ -18,6 +18,7 @@ from tripybuild.model.chains import Chain
 from tripybuild.model.constants import compute_constant
 from tripybuild.model.context import BuildContext, NonterminationError, SkipStep
 from tripybuild.model.input_checks import check_input, check_state, shadowed_sizes
+from tripybuild.model.modules import ModuleInstance, ModuleTemplate
 from tripybuild.model.shape_match import bind_sizes, pattern_sizes
 from tripybuild.model.steps import Next, run_steps
 from tripybuild.model.templates import Template, identity_items, join_names, refuse_types
@@ -35,6 +36,8 @@ def instantiate(context: BuildContext, value: object, path: str) -> object:
         whole = value if value.sizes is not None else value()
         with context.enter_part(context.making, value.part, "contains"):
             return Instance(context, whole, path)
+    if isinstance(value, ModuleTemplate):
+        return ModuleInstance(context, context.memoize(value, value.make), path)
     if isinstance(value, (list, tuple)):
         items = [instantiate(context, item, f"{path}.{i}") for i, item in enumerate(value)]
         return Chain(context, path, items)
@@ -146,12 +149,7 @@ class Instance:
         context, document = self._context, self._part.document
 
         def declared_type() -> TensorType:
-            span = (
-                document.span(location)
-                if context.is_user_file(document)
-                else context.current_span()
-            )
-            shape = pattern_sizes(context, pattern, self._sizes, span)
+            shape = pattern_sizes(context, pattern, self._sizes, document.span(location))
             return TensorType(self._dtype(pattern.element), shape)
 
         type = context.memoize((id(pattern), self._own), declared_type)

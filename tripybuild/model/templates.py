@@ -4,8 +4,10 @@ A template has no weights. Made into an instance (`model.instances`), it gets a 
 below.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 from tripybuild.errors.budget import spend
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
@@ -23,13 +25,52 @@ from tripybuild.types.vocabulary import SHAPE
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Template:
-    """A definition, or a module, with the sizes that it will be made with, and what it sees."""
+class Repeatable(ABC):
+    """What parts are made of, each with weights of its own."""
 
     context: BuildContext
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The name of the definition or module."""
+
+    @abstractmethod
+    def identity(self) -> tuple[object, ...]:
+        """What tells it from others."""
+
+    def __mul__(self, count: object) -> list[Self]:
+        """`block * depth`: a chain of parts."""
+        if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count <= 10_000:
+            raise self.argument_error(
+                f"`{self.name}` can be repeated 0 to 10000 times, not {count!r} times"
+            )
+        return [self] * count
+
+    __rmul__ = __mul__
+
+    def argument_error(self, message: str) -> DiagnosticError:
+        """Error for what a definition or a module cannot be made with."""
+        return DiagnosticError(Diagnostic("part-arguments", message, self.context.current_span()))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Template(Repeatable):
+    """A definition with the sizes that it will be made with, and what it sees."""
+
     part: Part
     scope: FileScope
     sizes: Mapping[str, object] | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the definition."""
+        return self.part.name
+
+    def identity(self) -> tuple[object, ...]:
+        """Definitions of one name can be of several files."""
+        types, sizes = identity_items(self.scope.types), identity_items(self.sizes or {})
+        return (id(self.part), *types, *sizes)
 
     def __call__(self, *given: object, **named: object) -> "Template":
         """`Linear(width, 3 * width, bias=False)`: bind the sizes."""
@@ -40,14 +81,14 @@ class Template:
         extra = [*sorted(set(named) - set(names)), *sorted(set(names[: len(given)]) & set(named))]
         if len(given) > len(names) or extra:
             extra = extra or [f"{len(given)} values"]
-            raise self._argument_error(
+            raise self.argument_error(
                 f"`{self.part.name}` takes {join_names(names)}, but got {', '.join(extra)}"
             )
         for parameter in parameters:
             left_out = parameter.optional and sizes.get(parameter.name) is None
             if left_out or parameter.name not in sizes:
                 if parameter.default is None:
-                    raise self._argument_error(f"`{self.part.name}` needs `{parameter.name}`")
+                    raise self.argument_error(f"`{self.part.name}` needs `{parameter.name}`")
                 spend("bindings", len(self.scope.sizes))
                 sizes[parameter.name] = self.context.evaluate(
                     parameter.default, {**self.scope.types, **self.scope.sizes, **sizes}
@@ -67,7 +108,7 @@ class Template:
             )
         allowed = self.part.allowed.get(parameter.variable or "")
         if allowed is not None and str(value) not in allowed:
-            raise self._argument_error(
+            raise self.argument_error(
                 f"`{self.part.name}` can be of {' or '.join(allowed)}, but not of {value}"
             )
 
@@ -101,24 +142,11 @@ class Template:
             if sizes[name] is not None and isinstance(pattern, ValuePattern):
                 yield name, _check_size(check, name, pattern, sizes)
 
-    def __mul__(self, count: object) -> "list[Template]":
-        """`block * depth`: a chain of parts, each with weights of its own."""
-        if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count <= 10_000:
-            raise self._argument_error(
-                f"`{self.part.name}` can be repeated 0 to 10000 times, not {count!r} times"
-            )
-        return [self] * count
-
-    __rmul__ = __mul__
-
     def __repr__(self) -> str:
         if self.sizes is None:
             return f"the definition `{self.part.name}`"
         given = ", ".join(f"{name}={size!r}" for name, size in self.sizes.items())
         return f"the definition `{self.part.name}({given})`"  # its sizes tell it from others
-
-    def _argument_error(self, message: str) -> DiagnosticError:
-        return DiagnosticError(Diagnostic("part-arguments", message, self.context.current_span()))
 
 
 def _repeat_value(parameter: PartParameter, value: object) -> object:
@@ -169,13 +197,8 @@ def identity_items(values: Mapping[str, object]) -> Iterator[object]:
 
 
 def _identity(value: object) -> object:
-    """Templates of one name can be of several files, and modules of several dtypes."""
-    if isinstance(value, Template):
-        return (
-            id(value.part),
-            *identity_items(value.scope.types),
-            *identity_items(value.sizes or {}),
-        )
+    if isinstance(value, Repeatable):
+        return value.identity()
     if isinstance(value, (list, tuple)):
         spend("steps", len(value))
         return type(value), *map(_identity, value)

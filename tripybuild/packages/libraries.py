@@ -8,7 +8,6 @@ own.
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from importlib import import_module
@@ -68,9 +67,7 @@ def _make_libraries(added: Sequence[Path], own: Sequence[Path]) -> Sequence[Oper
     roots = [*own, *added]
     if not roots:
         return ()
-    module = package(roots)
-    libraries = tuple(OperatorLibrary(module, root, root) for root in roots)
-    return [replace(each, others=libraries) for each in libraries]
+    return [OperatorLibrary(package(roots))]
 
 
 class _Loader(ExecutionLoader):

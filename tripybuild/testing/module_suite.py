@@ -82,9 +82,7 @@ class ModuleSuite:
     @cached_property
     def homes(self) -> list[OperatorLibrary]:
         """Where specifications find what is not built in."""
-        return [
-            OperatorLibrary(self.home, root, root) for root in roots(self.source, self.suite)[1:]
-        ]
+        return [OperatorLibrary(self.home)] if roots(self.source, self.suite)[1:] else []
 
     @cached_property
     def examples(self) -> Any:

@@ -17,7 +17,7 @@ DECLARATION = Declaration(
 
 
 @dataclass(init=False, repr=False, eq=False)
-class BatchNorm(Module, fixed=("num_features", "dtype")):
+class BatchNorm(Module, fixed=("num_features", "dtype"), types={"F": "dtype"}):
     """Batch normalization with running statistics, per channel.
 
     This is the layer as it is used after training: the batch itself is not measured.

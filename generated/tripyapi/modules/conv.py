@@ -34,7 +34,11 @@ DECLARATION = Declaration(
 
 
 @dataclass(init=False, repr=False, eq=False)
-class Conv(Module, fixed=("in_channels", "out_channels", "kernel_dims", "groups", "dtype")):
+class Conv(
+    Module,
+    fixed=("in_channels", "out_channels", "kernel_dims", "groups", "dtype"),
+    types={"F": "dtype"},
+):
     """Convolve a batch over its spatial dimensions.
 
     The weight is stored as PyTorch stores it: `[out_channels, in_channels // groups,

@@ -48,7 +48,9 @@ DECLARATION = Declaration(
 
 @dataclass(init=False, repr=False, eq=False)
 class ConvTranspose(
-    Module, fixed=("in_channels", "out_channels", "kernel_dims", "groups", "dtype")
+    Module,
+    fixed=("in_channels", "out_channels", "kernel_dims", "groups", "dtype"),
+    types={"F": "dtype"},
 ):
     """Transposed convolution over the spatial dimensions of a batch.
 

@@ -17,7 +17,7 @@ DECLARATION = Declaration(
 
 
 @dataclass(init=False, repr=False, eq=False)
-class Embedding(Module, fixed=("num_embeddings", "embedding_dim", "dtype")):
+class Embedding(Module, fixed=("num_embeddings", "embedding_dim", "dtype"), types={"F": "dtype"}):
     """Embedding: look up a vector per index.
 
     Args:

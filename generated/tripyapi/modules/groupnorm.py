@@ -23,7 +23,7 @@ DECLARATION = Declaration(
 
 
 @dataclass(init=False, repr=False, eq=False)
-class GroupNorm(Module, fixed=("num_channels", "dtype")):
+class GroupNorm(Module, fixed=("num_channels", "dtype"), types={"F": "dtype"}):
     """Group normalization, then scale and bias per channel.
 
     Means are computed in float32, whatever the type of the values.

@@ -17,7 +17,7 @@ DECLARATION = Declaration(
 
 
 @dataclass(init=False, repr=False, eq=False)
-class InstanceNorm(Module, fixed=("num_channels", "dtype")):
+class InstanceNorm(Module, fixed=("num_channels", "dtype"), types={"F": "dtype"}):
     """Instance normalization, then scale and bias per channel.
 
     Means are computed in float32, whatever the type of the values.

@@ -18,7 +18,7 @@ DECLARATION = Declaration(
 
 
 @dataclass(init=False, repr=False, eq=False)
-class LayerNorm(Module, fixed=("normalized_shape", "dtype")):
+class LayerNorm(Module, fixed=("normalized_shape", "dtype"), types={"F": "dtype"}):
     """Layer normalization over the trailing dimensions, then scale and bias.
 
     Mean and variance are taken over the dimensions of `normalized_shape`.

@@ -23,7 +23,9 @@ DECLARATION = Declaration(
 
 @dataclass(init=False, repr=False, eq=False)
 class Linear(
-    Module, fixed=("in_features", "out_features", "dtype", "quant_dtype", "weight_quant_dim")
+    Module,
+    fixed=("in_features", "out_features", "dtype", "quant_dtype", "weight_quant_dim"),
+    types={"F": "dtype"},
 ):
     """Linear layer: multiply by a matrix, and add a bias.
 

@@ -23,7 +23,7 @@ DECLARATION = Declaration(
 
 
 @dataclass(init=False, repr=False, eq=False)
-class MultiHeadAttention(Module, fixed=("embed_dim", "bias", "dtype")):
+class MultiHeadAttention(Module, fixed=("embed_dim", "bias", "dtype"), types={"F": "dtype"}):
     """Multi-head attention: each position of a sequence attends to all others.
 
     The weights are those of PyTorch's `MultiheadAttention`, so that its checkpoints fit: one matrix

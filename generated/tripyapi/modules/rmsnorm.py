@@ -17,7 +17,7 @@ DECLARATION = Declaration(
 
 
 @dataclass(init=False, repr=False, eq=False)
-class RMSNorm(Module, fixed=("normalized_shape", "dtype")):
+class RMSNorm(Module, fixed=("normalized_shape", "dtype"), types={"F": "dtype"}):
     """RMS normalization over the last dimension.
 
     The squares are computed in float32, whatever the type of the values.

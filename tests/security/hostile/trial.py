@@ -181,7 +181,7 @@ class Laboratory:
         for module in declared.modules.values():
             suite = ModuleSuite(module.path, package, str(root.parent / "suite.py"))
             suite.__dict__["registry"] = declared
-            suite.__dict__["added"] = [OperatorLibrary(package, root, root)]
+            suite.__dict__["added"] = [OperatorLibrary(package)]
             _attempted(ran, "module", partial(_used_module, suite))
             for index in range(len(suite.examples[:2])):
                 _attempted(ran, "module example", partial(suite.check_example, index))

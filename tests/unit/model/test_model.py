@@ -676,7 +676,7 @@ def test_an_operation_points_at_the_users_step(tmp_path):
     places = {(o.operator, o.location.label, o.location.span().line - 2) for o in made.operations}
     assert ("add", "doubled", 6) in places
     assert ("relu", "h.1.out", 16) in places
-    assert ("linear", "h.0.l.out", 16) in places
+    assert ("linear", "h.0.l", 16) in places
     assert {line for *_, line in places} == {6, 16}
     assert all(o.location.span().path.endswith("tiny.yaml") for o in made.operations)
 

@@ -58,14 +58,14 @@ def test_a_part_of_a_module_has_its_dtype(tmp_path):
 def test_what_stands_at_the_place_of_the_dtype_is_one(tmp_path):
     """nvtripy's order is dtype, eps; a number at the dtype's place is most likely an `eps`."""
     code, message = problem(tmp_path, "LayerNorm(4, 0.1)")
-    assert code == "part-arguments"
-    assert message == "`dtype` of `LayerNorm` is a dtype, but this is 0.1"
+    assert code == "LayerNorm/dtype"
+    assert message == "`dtype` of `LayerNorm` must be one of float32, float16, bfloat16"
 
 
 def test_a_module_refuses_a_dtype_that_its_declaration_excludes(tmp_path):
     code, message = problem(tmp_path, "ConvTranspose(4, 4, [1], dtype=bfloat16)")
-    assert code == "part-arguments"
-    assert message == "`ConvTranspose` can be of float32 or float16, but not of bfloat16"
+    assert code == "ConvTranspose/dtype"
+    assert message == "`dtype` of `ConvTranspose` must be one of float32, float16"
 
 
 @pytest.mark.parametrize("call", ["Parameter([2, 4])", "Sequential(x)", "Tensor(2)", "Module()"])

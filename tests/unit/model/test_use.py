@@ -107,7 +107,7 @@ def test_operations_of_a_used_definition_point_into_its_file(tmp_path):
     made = written.graph(tmp_path, USER)
 
     places = {(o.location.label, o.location.span().line) for o in made.operations}
-    assert {("h.0.out", 13), ("h.1.out", 13), ("h.1.up.out", 13), ("h.1.down.out", 20)} <= places
+    assert {("h.0.out", 13), ("h.1.out", 13), ("h.1.up", 13), ("h.1.down.out", 20)} <= places
     assert {o.location.span().path for o in made.operations} == {f"{tmp_path}/blocks.yaml"}
 
 

@@ -23,7 +23,7 @@ from tripybuild.schema.load import ModuleDeclaration
 from tripybuild.schema.model.model import DEFAULT_VARIABLE
 from tripybuild.schema.operator.operator import Attribute, Snippet
 from tripybuild.schema.operator.part import Part, Weight
-from tripybuild.types.patterns import TensorPattern, ValuePattern
+from tripybuild.types.patterns import TensorPattern, ValuePattern, tensors
 
 
 @dataclass(frozen=True)
@@ -70,11 +70,26 @@ class ModuleClass:
         """The type variables, with the dtypes that they have by default."""
         return {DEFAULT_VARIABLE: "float32", **self.part.types}
 
+    @property
+    def inherited(self) -> dict[str, str]:
+        """The type variables that a specification gives its dtypes, with the attributes for them.
+
+        A variable that no argument gives a dtype is an attribute itself.
+        """
+        sizes = [size for size in self.part.parameters if size.variable]
+        known = {size.variable for size in sizes} | self.part.types.keys()
+        found = {s.variable: s.name for s in sizes if s.default and s.default.text == s.variable}
+        if DEFAULT_VARIABLE not in known and DEFAULT_VARIABLE in elements(self.part):
+            found[DEFAULT_VARIABLE] = DEFAULT_VARIABLE
+        return found
+
     def element(self, variable: str, prefix: str = "") -> ast.expr:
         """The dtype of a type: that of an argument, `dtype`, or `dtypes.float32`."""
         for size in self.part.parameters:
             if size.variable == variable:
                 return ast.Name(prefix + size.name)
+        if self.inherited.get(variable) == variable:
+            return ast.Attribute(ast.Name("self"), variable)
         return self._dtype(self.variables.get(variable, variable))
 
     def home(self, name: str) -> str:
@@ -141,9 +156,19 @@ def _head(module: ModuleClass) -> str:
         ast.Constant(name) for name in module.attribute_sizes if name in read | variables
     ]
     options = [ast.keyword("fixed", ast.Tuple(fixed))] if fixed else []
+    if types := module.inherited:
+        keys: list[ast.expr | None] = [ast.Constant(each) for each in types]
+        values: list[ast.expr] = [ast.Constant(each) for each in types.values()]
+        options.append(ast.keyword("types", ast.Dict(keys, values)))
     bases = ast.Call(ast.Name(module.part.name), [ast.Name("Module")], options)
     head = render(["class ", document(bases), ":"])
     return f"@dataclass(init=False, repr=False, eq=False)\n{head}"
+
+
+def elements(part: Part) -> set[str]:
+    """The type variables and dtypes of what a module takes and holds."""
+    patterns = (*part.inputs.values(), *(weight.pattern for weight in part.weights.values()))
+    return {each.element for pattern in patterns for each in tensors(pattern)}
 
 
 def _read(part: Part) -> Iterator[str]:
@@ -200,6 +225,9 @@ def _annotations(module: ModuleClass) -> Iterator[str]:
         yield f"{weight.name}: Tensor" + ("" if weight.when is None else " | None")
     for name, snippet in module.part.parts.items():
         yield f"{name}: {_part_annotation(snippet, module)}"
+    if module.inherited.get(DEFAULT_VARIABLE) == DEFAULT_VARIABLE:
+        module.imports.name("tripybuild.types", "dtypes")
+        yield f"{DEFAULT_VARIABLE}: dtypes.dtype = dtypes.{module.variables[DEFAULT_VARIABLE]}"
 
 
 def _part_annotation(snippet: Snippet, module: ModuleClass) -> str:

@@ -94,17 +94,22 @@ class Module:
     """
 
     _fixed: ClassVar[frozenset[str]] = frozenset()
+    _variables: ClassVar[Mapping[str, str]] = {}
     __signature__ = _Signature()
 
-    def __init_subclass__(cls, fixed: Sequence[str] = (), **options: Any) -> None:
+    def __init_subclass__(
+        cls, fixed: Sequence[str] = (), types: Mapping[str, str] | None = None, **options: Any
+    ) -> None:
         """Make a kind of module.
 
         Args:
             fixed: The attributes that parameters were made from: once set, they stay as they are.
+            types: The attributes that a specification gives the dtypes of its type variables.
             options: Those of the other classes that it is derived from.
         """
         super().__init_subclass__(**options)
         cls._fixed |= frozenset(fixed)
+        cls._variables = types or {}
 
     def __call__(
         self: "_ForwardProtocol[Taken, Result_co]", *args: Taken.args, **kwargs: Taken.kwargs
