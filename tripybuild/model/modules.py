@@ -4,6 +4,7 @@ Invariant: a specification calls a module and reads what its declaration names. 
 else of the class.
 """
 
+import operator
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, fields, replace
@@ -110,9 +111,10 @@ class ModuleInstance:
         if isinstance(value, Tensor):
             weight = self._context.weights[path] = Value(value.type, name=path, weight=True)
             return Tensor.of(weight)
-        if isinstance(value, list):
+        if isinstance(value, (list, tuple)):
             items = [self._member(each, f"{path}.{i}") for i, each in enumerate(value)]
-            return Chain(self._context, path, items)
+            parts = isinstance(value, list) or any(map(operator.is_not, items, value))
+            return Chain(self._context, path, items) if parts else value  # a tuple of sizes
         if hasattr(value, "named_parameters"):
             return ModuleInstance(self._context, value, path)
         return value

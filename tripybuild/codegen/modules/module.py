@@ -10,6 +10,7 @@ from tripybuild.codegen.package.fragment import BUILT_IN, MODULE_DOCS, SUITES, P
 from tripybuild.codegen.python.file_text import Imports
 from tripybuild.codegen.snippets.composition_check import step_calls
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.language.names import free_names
 from tripybuild.schema import load
 from tripybuild.schema.model.model import load_module
 from tripybuild.schema.operator.part import Part
@@ -27,7 +28,7 @@ def module_fragment(module: load.ModuleDeclaration, calls: CallResolver) -> Pack
         DiagnosticError: With all that is wrong with its file.
     """
     part, found = load_module(module.document, module.file)
-    found += _missing_names(part)
+    found += _unsayable(part)
     operators, modules = frozenset(calls.operators), frozenset(calls.modules)
     found += [] if found else check_module_scope(part, operators, modules)
     found += [] if found else check_module_bounds(part, operators)
@@ -48,7 +49,11 @@ def module_fragment(module: load.ModuleDeclaration, calls: CallResolver) -> Pack
     )
 
 
-def _missing_names(part: Part) -> Iterator[Diagnostic]:
+def _unsayable(part: Part) -> Iterator[Diagnostic]:
+    """What a part of a model can be, and a class cannot."""
+    for snippet in part.parts.values():
+        if part.name in free_names(snippet.program):
+            yield Diagnostic("cyclic-parts", f"`{part.name}` contains itself", snippet.span())
     for key in UNSAID:
         if getattr(part, key):
             message = f"a module of a registry has no `{key}:`"
