@@ -221,3 +221,25 @@ PYTHON: Final = Vocabulary(
     lazy=frozenset({"all", "any"}),
 )
 """Python's own words, made safe. None of them has methods or attributes."""
+
+# `np.` of the references. Nothing here reads or writes files, starts processes or takes code.
+NUMPY = frozenset(
+    {
+        "abs", "absolute", "add", "all", "amax", "amin", "any", "arange", "arccos", "arccosh",
+        "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "argmax", "argmin", "argsort",
+        "atleast_1d", "broadcast_arrays", "broadcast_shapes", "broadcast_to", "cbrt", "ceil",
+        "clip", "concatenate", "cos", "cosh", "cumprod", "cumsum", "diag", "divide", "einsum",
+        "equal", "exp", "exp2", "expand_dims", "expm1", "eye", "fabs", "flip", "floor",
+        "floor_divide", "fmod", "full", "greater", "greater_equal", "hypot", "identity", "inf",
+        "invert", "isfinite", "isinf", "isnan", "less", "less_equal", "linspace", "log", "log10",
+        "log1p", "log2", "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor",
+        "matmul", "max", "maximum", "mean", "min", "minimum", "mod", "moveaxis", "multiply", "nan",
+        "negative", "nonzero", "not_equal", "ones", "ones_like", "outer", "pad", "permute_dims",
+        "pi", "power", "prod", "reciprocal", "remainder", "repeat", "reshape", "rint", "roll",
+        "round", "sign", "sin", "sinh", "sort", "split", "sqrt", "square", "squeeze", "stack",
+        "subtract", "sum", "swapaxes", "take", "take_along_axis", "tan", "tanh", "tile",
+        "transpose", "tril", "triu", "true_divide", "trunc", "var", "where", "zeros", "zeros_like",
+    }
+)  # fmt: skip
+# The constants among them; everything else is a function, which can only be called.
+NUMPY_CONSTANTS = frozenset({"inf", "nan", "pi"})

@@ -18,7 +18,7 @@ from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.vocabulary import Vocabulary
 from tripybuild.schema.operator.operator import Snippet
 from tripybuild.schema.operator.part import Part
-from tripybuild.symbolic.dims import UndecidedSize
+from tripybuild.symbolic.conditions import UndecidedSize
 from tripybuild.trace.location import at
 from tripybuild.trace.operation import DeferredLaw
 from tripybuild.trace.values import Value

@@ -8,7 +8,8 @@ from typing import Any
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.model.context import BuildContext
-from tripybuild.symbolic.dims import Condition, Dim, Truth
+from tripybuild.symbolic.conditions import Condition, Truth
+from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.values import LARGEST, Size, TensorType
 from tripybuild.types.dtypes import dtype
 from tripybuild.types.patterns import Dimension, TensorPattern, TensorsPattern

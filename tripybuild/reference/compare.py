@@ -30,10 +30,16 @@ def tolerance(operator: Operator, types: tuple[dtype, ...]) -> ToleranceEntry:
     )
 
 
+def _type_difference(got: Array, want: Array) -> str | None:
+    if got.shape == want.shape and got.dtype == want.dtype:
+        return None
+    return f"got {got.dtype}{list(got.shape)}, want {want.dtype}{list(want.shape)}"
+
+
 def difference(got: Array, want: Array, within: ToleranceEntry) -> str | None:
     """What is wrong with a result, in a sentence, or None."""
-    if got.shape != want.shape or got.dtype != want.dtype:
-        return f"got {got.dtype}{list(got.shape)}, want {want.dtype}{list(want.shape)}"
+    if problem := _type_difference(got, want):
+        return problem
     a, b = (x.astype(np.float64) if x.dtype.kind not in "iub" else x for x in (got, want))
     if a.dtype.kind == "f":
         equal = np.isclose(a, b, within.relative, within.absolute, equal_nan=True)
@@ -61,8 +67,8 @@ def distributions_differ(got: Array, want: Array) -> str | None:
     Mean, deviation and distribution must be those of other numbers that were drawn alike; the odds
     against a wrong alarm are a million to one.
     """
-    if got.shape != want.shape or got.dtype != want.dtype:
-        return f"got {got.dtype}{list(got.shape)}, want {want.dtype}{list(want.shape)}"
+    if problem := _type_difference(got, want):
+        return problem
     a, b = (np.sort(x.astype(np.float64), axis=None) for x in (got, want))
     if a.size == 0 or np.array_equal(a, b):
         return None

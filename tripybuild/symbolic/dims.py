@@ -14,7 +14,6 @@ from tripybuild.symbolic import dim_text
 from tripybuild.symbolic.conditions import (
     Condition,
     Truth,
-    UndecidedSize,
     compare,
     conjunction,
     disjunction,
@@ -25,7 +24,6 @@ from tripybuild.symbolic.dim_text import terms_text
 from tripybuild.symbolic.intervals import bounds
 from tripybuild.symbolic.polynomials import (
     Atom,
-    ComplexityError,
     Terms,
     add,
     as_constant,
@@ -233,27 +231,6 @@ class Dim:
 
 
 Size = int | Dim
-
-
-__all__ = [
-    "RESERVED",
-    "ComplexityError",
-    "Condition",
-    "Dim",
-    "Size",
-    "Truth",
-    "UndecidedSize",
-    "evaluate",
-    "maximum",
-    "minimum",
-    "parse_condition",
-    "parse_dim",
-    "quotient",
-    "same",
-    "select",
-    "substitute",
-    "symbol",
-]
 
 RESERVED = frozenset({"max", "min", "select"})
 

@@ -24,7 +24,7 @@ from tripybuild.frontend.record import InlineCheck, use_checks
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.schema.operator.dtype_combinations import dtype_laws, illegal_tuples, slots
 from tripybuild.schema.operator.operator import Example, Operator
-from tripybuild.symbolic.dims import UndecidedSize
+from tripybuild.symbolic.conditions import UndecidedSize
 from tripybuild.testing.check_counts import count_check
 from tripybuild.trace.operation import DeferredLaw
 from tripybuild.types import dtypes

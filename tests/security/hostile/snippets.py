@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hostile.texts import CANARY
-from tripybuild.language.numpy_names import NUMPY
+from tripybuild.language.vocabulary import NUMPY
 from tripybuild.schema.snippets.vocabularies import ARRAY_ATTRIBUTES, ARRAY_METHODS, REFERENCE
 
 FUNCTIONS = [

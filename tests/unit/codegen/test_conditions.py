@@ -8,7 +8,8 @@ import pytest
 from tripybuild.codegen.python.conditions import explicit
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.grammar import parse_expression
-from tripybuild.symbolic.dims import UndecidedSize, substitute, symbol
+from tripybuild.symbolic.conditions import UndecidedSize
+from tripybuild.symbolic.dims import substitute, symbol
 from tripybuild.types.vocabulary import SHAPE
 
 SIZES = {"A": symbol("A"), "B": symbol("B"), "n": 4, "S": [2, 3]}

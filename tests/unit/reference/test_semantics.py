@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from tripybuild.language import numpy_names
+from tripybuild.language.vocabulary import NUMPY
 from tripybuild.reference.numerics import arrays, control, draws, numpy_guard, sampling
 from tripybuild.schema.snippets import vocabularies
 from tripybuild.types import dtypes
@@ -301,7 +301,7 @@ def test_a_scan_threads_some_values_and_collects_others(reverse):
 
 def test_the_vocabulary_is_what_the_tables_say():
     """Names without a meaning, and meanings without a name, are bugs."""
-    assert set(vars(numpy_guard.numpy)) == numpy_names.NUMPY
+    assert set(vars(numpy_guard.numpy)) == NUMPY
     homes = {home.__name__.rpartition(".")[2]: home for home in (arrays, control, draws, sampling)}
     assert set(vocabularies.HELPERS) == set(homes)
     for module, names in vocabularies.HELPERS.items():
@@ -316,7 +316,7 @@ def test_the_vocabulary_is_what_the_tables_say():
     assert helpers - own == vocabularies.REFERENCE
 
 
-@pytest.mark.parametrize("name", sorted(numpy_names.NUMPY))
+@pytest.mark.parametrize("name", sorted(NUMPY))
 def test_no_function_of_numpy_reaches_outside(name):
     """Neither files, nor processes, nor code: nothing in its source says so."""
     value = getattr(np, name)

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 
 from tripybuild import stablehlo
 from tripybuild.codegen.python.rewrite import CONSTANTS, MATH
-from tripybuild.language.numpy_names import NUMPY, NUMPY_CONSTANTS
-from tripybuild.language.vocabulary import PYTHON
+from tripybuild.language.vocabulary import NUMPY, NUMPY_CONSTANTS, PYTHON
 from tripybuild.schema.snippets.vocabularies import ARRAY_METHODS, ATTRIBUTES, HELPERS
 from tripybuild.tensorrt import layers
 from tripybuild.types.dtypes import BY_NAME

@@ -260,21 +260,22 @@ def call_at(location: Location) -> CallSite | None:
 
 def keyword_span(location: Location, name: str) -> Span | None:
     """The place of `name=...` in the call that is written at a place."""
-    node = expression_at(location) if isinstance(location, PythonLocation) else None
-    for each in node.keywords if isinstance(node, ast.Call) else ():
-        if each.arg == name and isinstance(location, PythonLocation):
-            return span_of(location, each)
+    if isinstance(location, PythonLocation) and isinstance(
+        node := expression_at(location), ast.Call
+    ):
+        return next((span_of(location, each) for each in node.keywords if each.arg == name), None)
     return None
 
 
 def argument_span(location: Location, index: int) -> Span | None:
     """The place of an argument without a name in the call that is written at a place."""
-    node = expression_at(location) if isinstance(location, PythonLocation) else None
-    found = node.args if isinstance(node, ast.Call) else []
-    starred = any(isinstance(each, ast.Starred) for each in found[: index + 1])
-    if index >= len(found) or starred or not isinstance(location, PythonLocation):
-        return None
-    return span_of(location, found[index])
+    if isinstance(location, PythonLocation) and isinstance(
+        node := expression_at(location), ast.Call
+    ):
+        first = node.args[: index + 1]
+        if len(first) > index and not any(isinstance(each, ast.Starred) for each in first):
+            return span_of(location, first[index])
+    return None
 
 
 def origins(tensors: Mapping[str, Value], span: Span) -> Iterator[Related]:

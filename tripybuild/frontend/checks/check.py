@@ -21,7 +21,7 @@ from tripybuild.frontend.checks.python_numbers import (
     python_number,
 )
 from tripybuild.frontend.checks.region_checks import Regions
-from tripybuild.symbolic.dims import UndecidedSize
+from tripybuild.symbolic.conditions import UndecidedSize
 from tripybuild.trace.constants import constant, number
 from tripybuild.trace.location import Location, PythonLocation
 from tripybuild.trace.operation import Declaration, DeferredLaw, Law

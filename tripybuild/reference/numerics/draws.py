@@ -6,13 +6,11 @@ rounds (Salmon et al., 2011) encrypts the position of each element.
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from tripybuild.reference.numerics.arrays import Array
 from tripybuild.reference.numerics.numpy_guard import check_elements
-
-Array = np.ndarray[Any, Any]
 
 MASK = np.uint64(0xFFFFFFFF)
 ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))

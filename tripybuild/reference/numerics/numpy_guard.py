@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tripybuild.language.numpy_names import NUMPY
+from tripybuild.language.vocabulary import NUMPY
 
 MOST_ELEMENTS = 1 << 28
 # What a reference gives by no position: where to write, and what elements are.

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from tripybuild.reference.numerics.arrays import Array
 from tripybuild.reference.numerics.numpy_guard import check_elements
-
-Array = np.ndarray[Any, Any]
 
 
 def resize_coordinates(

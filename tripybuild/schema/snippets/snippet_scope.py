@@ -8,8 +8,8 @@ from functools import lru_cache
 from tripybuild.errors.diagnostics import Diagnostic, Span, suggest
 from tripybuild.language.grammar import Program, SnippetError, parse_expression
 from tripybuild.language.names import PLACEHOLDER, free_names
-from tripybuild.language.numpy_names import NUMPY, NUMPY_CONSTANTS
 from tripybuild.language.syntax import walk
+from tripybuild.language.vocabulary import NUMPY, NUMPY_CONSTANTS
 from tripybuild.schema.operator.operator import (
     Attribute,
     Input,

@@ -12,7 +12,7 @@ from typing import Any
 
 from tripybuild.compiler.lowering.lower import lower_tensorrt
 from tripybuild.errors.diagnostics import DiagnosticError, concise
-from tripybuild.symbolic.dims import UndecidedSize
+from tripybuild.symbolic.conditions import UndecidedSize
 from tripybuild.targets.model_manifest import tensor_entries
 from tripybuild.targets.tensorrt.build import PACKED
 from tripybuild.targets.tensorrt.model import PIPELINE, check_record, dialect_module

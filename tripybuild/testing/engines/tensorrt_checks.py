@@ -17,7 +17,7 @@ from tripybuild.schema.operator.dtype_combinations import (
 from tripybuild.schema.operator.operator import Fact, Operator
 from tripybuild.schema.operator.samples import Place, format_place, size_places
 from tripybuild.schema.target_files import CommonFactsEntry
-from tripybuild.symbolic.dims import UndecidedSize
+from tripybuild.symbolic.conditions import UndecidedSize
 from tripybuild.testing import batch, examples
 from tripybuild.testing.cases import Case, Function, sample_case, size_at
 from tripybuild.testing.check_counts import (
