@@ -6,11 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from tripybuild.symbolic.conditions import conjunction, disjunction, negation
-from tripybuild.symbolic.dims import (
+from tripybuild.symbolic.conditions import (
     Condition,
-    Dim,
     UndecidedSize,
+    conjunction,
+    disjunction,
+    negation,
+)
+from tripybuild.symbolic.dims import (
+    Dim,
     evaluate,
     maximum,
     minimum,
