@@ -17,16 +17,8 @@ from oracles.tensorrt_numpy import evaluate as run
 from tensorrt_recordings import Recording
 from xdsl.ir import Block
 
-from tripybuild.symbolic.dims import (
-    ComplexityError,
-    Dim,
-    evaluate,
-    maximum,
-    minimum,
-    same,
-    select,
-    symbol,
-)
+from tripybuild.symbolic.dims import Dim, evaluate, maximum, minimum, same, select, symbol
+from tripybuild.symbolic.polynomials import ComplexityError
 from tripybuild.tensorrt import layers as trt
 from tripybuild.tensorrt.emission import emit_module
 from tripybuild.tensorrt.emission.layer_emission import placeholders
