@@ -20,7 +20,7 @@ from tripybuild.process.law_lines import law_location
 from tripybuild.symbolic import dims
 from tripybuild.symbolic.dims import Dim, parse_dim
 from tripybuild.trace.operation import DeferredLaw
-from tripybuild.types.dtypes import BY_NAME, boolean, dtype, highest, lowest
+from tripybuild.types.dtypes import BY_NAME, boolean, dtype
 from tripybuild.types.size_range import SizeRange
 from tripybuild.types.vocabulary import SHAPE
 
@@ -199,7 +199,7 @@ def _number(argument: Argument, value: float) -> Array:
     type = argument.dtype
     fits = isinstance(value, bool) == (type is boolean)
     if fits and type.kind == "integer":
-        fits = isinstance(value, int) and lowest(type) <= value <= highest(type)
+        fits = isinstance(value, int) and type.lowest <= value <= type.highest
     if not fits:
         message = f"the input `{argument.name}` must be {type}, but this is {value!r}"
         raise DiagnosticError(Diagnostic("input-dtype", message))

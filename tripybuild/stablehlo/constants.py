@@ -70,7 +70,7 @@ def _number(value: Number, dtype: dtypes.dtype) -> HloValue:
 def _whole(value: Number, dtype: dtypes.dtype) -> int:
     if isinstance(value, float) and not value.is_integer():  # nor are infinities and NaN
         raise ValueError(f"{value} is not a value of type {dtype.name}")
-    low, high = (0, 1) if dtype.kind == "boolean" else (dtypes.lowest(dtype), dtypes.highest(dtype))
+    low, high = dtype.lowest, dtype.highest
     if not low <= value <= high:
         raise ValueError(f"{value} is outside of {dtype.name}, which holds {low} to {high}")
     return int(value)

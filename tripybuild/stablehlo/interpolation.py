@@ -75,7 +75,7 @@ def resample(
         taps = _nearest(places, rounding) if kind == "nearest" else _taps(places, kind, coefficient)
         value = _weighted_sum(value, taps, dim)
     if narrow.kind != "float" and value.dtype is not narrow:
-        value = clamp(dtypes.lowest(narrow), round_nearest_even(value), dtypes.highest(narrow))
+        value = clamp(narrow.lowest, round_nearest_even(value), narrow.highest)
     return convert(value, narrow)
 
 

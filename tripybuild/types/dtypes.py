@@ -25,7 +25,7 @@ class dtype(type):  # noqa: N801  (nvtripy's name)
     bits: int
     itemsize: float
     kind: Literal["float", "integer", "boolean"]
-    lowest: float
+    lowest: float  # the smallest finite value; an int where it holds integers
     highest: float
     mlir: str
     numpy_name: str  # of NumPy, or else of ml_dtypes; XLA's arrays have it, too
@@ -153,16 +153,6 @@ BY_NAME: Mapping[str, dtype] = MappingProxyType(
     {each.name: each for each in (*_FLOATS, *_INTEGERS, boolean)}
 )
 BY_MLIR: Mapping[str, dtype] = MappingProxyType({each.mlir: each for each in BY_NAME.values()})
-
-
-def lowest(of: dtype) -> float:
-    """Give the smallest finite value of a dtype; an int where it holds integers."""
-    return of.lowest
-
-
-def highest(of: dtype) -> float:
-    """Give the largest finite value of a dtype; an int where it holds integers."""
-    return of.highest
 
 
 def from_numpy(of: "np.dtype[Any]") -> dtype:

@@ -72,7 +72,7 @@ def test_rounding_is_to_the_nearest_and_to_even(name, function):
 def test_floats_to_integers_are_cut_off_and_kept_in_range(value):
     """As engines saturate."""
     for type in INTEGERS:
-        low, high = int(dtypes.lowest(type)), int(dtypes.highest(type))
+        low, high = int(type.lowest), int(type.highest)
         wanted = low if value < low else high if value > high else math.trunc(value)
 
         got = arrays.convert(np.array([value]), type)

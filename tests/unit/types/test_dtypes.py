@@ -9,22 +9,22 @@ import numpy as np
 import pytest
 
 from tripybuild.types import dtypes
-from tripybuild.types.dtypes import BY_NAME, floating, from_numpy, highest, integer, lowest
+from tripybuild.types.dtypes import BY_NAME, floating, from_numpy, integer
 
 
 @pytest.mark.parametrize("each", BY_NAME.values(), ids=str)
 def test_limits_and_size_agree_with_numpy(each):
     """The literals of the table are those of the libraries that hold the values."""
     if each.kind == "boolean":
-        assert (lowest(each), highest(each), each.bits) == (0, 1, 8)
+        assert (each.lowest, each.highest, each.bits) == (0, 1, 8)
         return
     information = (ml_dtypes.finfo if each.kind == "float" else ml_dtypes.iinfo)(each.numpy)
     assert information.bits == each.bits == each.itemsize * 8
     assert (float(information.min), float(information.max)) == (
-        float(lowest(each)),
-        float(highest(each)),
+        float(each.lowest),
+        float(each.highest),
     )
-    assert isinstance(lowest(each), float if each.kind == "float" else int)
+    assert isinstance(each.lowest, float if each.kind == "float" else int)
 
 
 @pytest.mark.parametrize("each", BY_NAME.values(), ids=str)

@@ -21,7 +21,6 @@ _ACCUMULATED = {
     "maximum": (np.maximum, None),
     "minimum": (np.minimum, None),
 }
-lowest, highest = dtypes.lowest, dtypes.highest  # words of references
 REGISTERED = 2  # what NumPy says of the dtypes of ml_dtypes
 
 
@@ -86,6 +85,16 @@ def round_to(type: dtype, input: Array) -> Array:
     if type.kind == "integer":
         return np.rint(input)
     return widen(round_cast(input, type))
+
+
+def lowest(type: dtype) -> float:
+    """The least finite value of a dtype."""
+    return type.lowest
+
+
+def highest(type: dtype) -> float:
+    """The greatest finite value of a dtype."""
+    return type.highest
 
 
 def erf(input: Array) -> Array:
