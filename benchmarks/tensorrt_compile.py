@@ -33,7 +33,7 @@ from table import Cell, Table, arguments, machine, report
 
 import tripybuild
 from tripybuild.artifact import container
-from tripybuild.artifact.file_cache import PlanCache
+from tripybuild.artifact.cache import PlanCache
 from tripybuild.artifact.manifest import MemberRecord
 from tripybuild.compiler import session
 from tripybuild.compiler.lowering.lower import lower_tensorrt

@@ -13,8 +13,7 @@ import written
 
 import tripybuild
 from tripybuild.artifact import cache as module
-from tripybuild.artifact.cache import Cache, key, seal_path
-from tripybuild.artifact.file_cache import PlanCache
+from tripybuild.artifact.cache import Cache, PlanCache, key, seal_path
 from tripybuild.artifact.members import measure, read_content
 from tripybuild.process.atomic_write import STALE_AFTER, temporary_path
 from tripybuild.process.paths import CACHE_VARIABLE, NOWHERE, cache_folder
@@ -117,7 +116,7 @@ def test_a_ledger_that_is_no_file_is_made_anew(tmp_path, special):
 KILLED = """
 import os, sys
 from pathlib import Path
-from tripybuild.artifact.file_cache import PlanCache
+from tripybuild.artifact.cache import PlanCache
 
 def write(path, start):
     path.write_bytes(bytes(1000))

@@ -5,8 +5,7 @@ import stat
 
 import pytest
 
-from tripybuild.artifact.cache import Cache, key
-from tripybuild.artifact.file_cache import PlanCache
+from tripybuild.artifact.cache import Cache, PlanCache, key
 from tripybuild.artifact.members import measure
 from tripybuild.process.paths import CACHE_VARIABLE
 from tripybuild.tensorrt.mlir_tensorrt.compiler import _timing_cache

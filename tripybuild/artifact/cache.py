@@ -3,24 +3,34 @@
 The cache never decides whether a build succeeds. An entry is checked as it is read, one that is
 damaged is put aside and made again, and where nothing can be stored the made content is returned
 all the same.
+
+Large contents are files, written by other processes and published as executables unchanged. Such a
+content lies behind a space that is left free, at the place that it has in an executable. So the
+file in which the compiler's process wrote an engine gets a second name, the user's, and what
+belongs around the engine is written there: the entry and the executable share their bytes on the
+disk. The seal of such an entry is a file of its own, since the rest of its file may be anything.
 """
 
 import contextlib
 import errno
 import os
 import secrets
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from tripybuild.artifact.members import NotRegularError, OpenFile
+from tripybuild.artifact.manifest import MemberRecord
+from tripybuild.artifact.members import FilePart, NotRegularError, OpenFile, measure
+from tripybuild.artifact.zip_layout import ALIGNMENT
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.process.atomic_write import atomic_write, sweep_temporaries
+from tripybuild.process.atomic_write import SUFFIX, atomic_write, sweep_temporaries, temporary_path
 from tripybuild.process.hashing import ALGORITHMS, algorithm
 from tripybuild.process.paths import CACHE_VARIABLE, NOWHERE, cache_folder
 
-MAGIC = b"tbcache2"
+MAGIC, FILE_MAGIC = b"tbcache2", b"tbcache3"
+LONGEST_SEAL = 4096
 START = len(MAGIC) + 32
 FIVE_GIBIBYTES = 5 << 30
 KEPT_SHARE = 0.8  # of the limit, so that not every new entry starts a sweep
@@ -282,3 +292,107 @@ def unwritable_warning(folder: Path, error: OSError | DiagnosticError) -> Diagno
         f"The result could not be stored in the cache `{folder}`: {reason}",
         hint=hint,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class CachedFile:
+    """A content as a part of an open file, which stays readable when the cache drops the entry."""
+
+    part: FilePart
+    member: MemberRecord
+    warnings: tuple[Diagnostic, ...] = ()
+
+
+class PlanCache(Cache):
+    """The cache, for contents that are files."""
+
+    def get_or_write(self, key: str, write: Callable[[Path, int], MemberRecord]) -> CachedFile:
+        """Return the content of a key as a file; where there is none, have it written.
+
+        Args:
+            key: The digest of all that the content depends on.
+            write: Writes the content into a new file, behind so many bytes that it leaves free,
+                and returns what it measured of it.
+        """
+        found, warnings = self._open(key)
+        if found is not None:
+            return found
+        with self.lock(key):
+            found, _ = self._open(key)
+            if found is not None:
+                return found
+            return self._write(key, write, warnings)
+
+    def _open(self, key: str) -> tuple[CachedFile | None, tuple[Diagnostic, ...]]:
+        place = self.entry_path(key)
+        try:
+            size, expected = _read_seal(seal_path(place))
+            part = FilePart(OpenFile(place), ALIGNMENT, size)
+        except NotRegularError:
+            self.quarantine(place)
+            return None, (damage_warning(place),)
+        except OSError:
+            return None, ()
+        try:
+            measured = measure(part)
+        except DiagnosticError:
+            measured = None
+        if measured is None or seal_digest(key, measured.digest) != expected:
+            self.quarantine(place)
+            return None, (damage_warning(place),)
+        with contextlib.suppress(OSError):
+            os.utime(seal_path(place))  # the sweep takes the least recently used
+        return CachedFile(part, measured), ()
+
+    def _write(
+        self,
+        key: str,
+        write: Callable[[Path, int], MemberRecord],
+        warnings: tuple[Diagnostic, ...],
+    ) -> CachedFile:
+        place = self.entry_path(key)
+        partial = temporary_path(self.folder / PARTIAL, place.name)
+        try:
+            self.make_folder(place.parent)
+            sweep_temporaries(self.partial_folder())
+            partial.touch(mode=0o600, exist_ok=False)
+        except OSError as error:
+            warnings = (*warnings, unwritable_warning(self.folder, error))
+            handle, name = tempfile.mkstemp(suffix=SUFFIX)
+            os.close(handle)
+            partial = Path(name)
+        try:
+            member = write(partial, ALIGNMENT)
+            file = OpenFile(partial, spare=True)
+            if partial.parent == self.folder / PARTIAL and member.size <= self.limit:
+                warnings += self._publish(key, file, member)
+        finally:
+            with contextlib.suppress(OSError):
+                partial.unlink()
+        return CachedFile(FilePart(file, ALIGNMENT, member.size), member, warnings)
+
+    def _publish(self, key: str, file: OpenFile, member: MemberRecord) -> tuple[Diagnostic, ...]:
+        place = self.entry_path(key)
+        try:
+            with atomic_write(
+                seal_path(place), durable=False, folder=self.partial_folder()
+            ) as stream:
+                stream.write(FILE_MAGIC + member.size.to_bytes(8, "little"))
+                stream.write(seal_digest(key, member.digest))
+            file.rename(place)
+        except (OSError, DiagnosticError) as error:
+            return (unwritable_warning(self.folder, error),)
+        self.record_size(member.size)
+        return ()
+
+
+def _read_seal(place: Path) -> tuple[int, bytes]:
+    """The size and the seal of an entry.
+
+    Raises:
+        OSError: There is no seal, or it is none.
+    """
+    content = read_file(place, LONGEST_SEAL)
+    if content[: len(FILE_MAGIC)] != FILE_MAGIC or len(content) != len(FILE_MAGIC) + 8 + 32:
+        raise FileNotFoundError(place)
+    return int.from_bytes(content[len(FILE_MAGIC) :][:8], "little"), content[-32:]

@@ -5,9 +5,9 @@ import os
 import pytest
 
 from tripybuild.artifact import container
-from tripybuild.artifact.cache import key, seal_path
-from tripybuild.artifact.file_cache import START, PlanCache
+from tripybuild.artifact.cache import PlanCache, key, seal_path
 from tripybuild.artifact.members import measure, read_content
+from tripybuild.artifact.zip_layout import ALIGNMENT as START
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.process.hashing import LARGE
 

@@ -14,8 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tripybuild.artifact.cache import Cache, key
-from tripybuild.artifact.file_cache import CachedFile, PlanCache
+from tripybuild.artifact.cache import Cache, CachedFile, PlanCache, key
 from tripybuild.artifact.manifest import MemberRecord
 from tripybuild.artifact.members import Content
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
