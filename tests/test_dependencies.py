@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from syntax import statements
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -51,7 +52,7 @@ def imported(*folders, but=None):
 
 def modules(tree):
     """The dotted names of the modules that a module imports."""
-    for node in ast.walk(tree):
+    for node in statements(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:

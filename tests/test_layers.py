@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from syntax import statements
+
 from tripybuild.process import paths
 from tripybuild.targets.table import TARGETS
 from tripybuild.testing.registry import registry
@@ -48,7 +50,7 @@ def layer_of(module: str) -> str:
 
 
 @cache
-def syntax(path: Path) -> ast.Module:
+def tree(path: Path) -> ast.Module:
     """A module's syntax, which several rules read."""
     return ast.parse(path.read_text(encoding="utf-8"))
 
@@ -57,21 +59,13 @@ def syntax(path: Path) -> ast.Module:
 def imports(path: Path) -> tuple[tuple[int, str], ...]:
     """The dotted names that a module imports anywhere, outside of `if TYPE_CHECKING:`."""
     found: list[tuple[int, str]] = []
-    for node in walk(syntax(path)):
+    for node in statements(tree(path), types=False):
         if isinstance(node, ast.Import):
             found += ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             module = node.module or ""
             found += ((node.lineno, f"{module}.{alias.name}") for alias in node.names)
     return tuple(found)
-
-
-def walk(node: ast.AST) -> Iterator[ast.AST]:
-    """All nodes but those that only type checkers see."""
-    yield node
-    for child in ast.iter_child_nodes(node):
-        if not (isinstance(child, ast.If) and getattr(child.test, "id", None) == "TYPE_CHECKING"):
-            yield from walk(child)
 
 
 def own_layers(path: Path) -> Iterator[tuple[int, str]]:
@@ -125,7 +119,7 @@ TALKING = frozenset({"main.py"})
 
 def calls(path: Path, names: frozenset[str]) -> Iterator[str]:
     """Where a module calls one of these names."""
-    for node in ast.walk(syntax(path)):
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names:
             yield f"{place(path)}:{node.lineno}: {node.func.id}"
 
@@ -139,7 +133,7 @@ def test_only_the_command_line_prints():
         wrong += calls(path, frozenset({"print", "input", "exit", "quit"}))
         wrong += [
             f"{place(path)}:{node.lineno}: sys.{node.attr}"
-            for node in ast.walk(syntax(path))
+            for node in ast.walk(tree(path))
             if isinstance(node, ast.Attribute)
             and node.attr in {"stdout", "exit"}
             and isinstance(node.value, ast.Name)
@@ -244,7 +238,7 @@ def test_no_module_decides_by_the_name_of_a_target():
         f"{place(path)}:{line}: {text!r}"
         for path in MODULES
         if layer(path) in ASKING
-        for line, text in decided_by(syntax(path))
+        for line, text in decided_by(tree(path))
         if text in TARGETS
     ]
     assert not wrong, "\n".join(wrong)
@@ -257,7 +251,7 @@ def test_no_module_decides_by_the_name_of_an_operator():
         f"{place(path)}:{line}: {text!r}"
         for path in MODULES
         if layer(path) not in OTHER_TABLES and path.name != "shapes.py"
-        for line, text in decided_by(syntax(path))
+        for line, text in decided_by(tree(path))
         if text in operators
     ]
     assert not wrong, "\n".join(wrong)

@@ -64,14 +64,15 @@ def test_a_step_of_a_diffusion_model():
     agree(made(steps=steps, latents=latents), theirs(latents, steps))
 
 
-@pytest.mark.parametrize("size", [(32, 32), (32, 40)])
-def test_an_image_encoder(size):
-    """With windows that fit, and with windows that are filled up."""
+def test_an_image_encoder():
+    """With windows that fit, and with windows that are filled up, which is all that differs."""
     ours, theirs = pair(encoder.Encoder(), encoder.TorchEncoder())
-    images = torch.randn(2, 3, *size)
+    images = torch.randn(2, 3, 32, 32)
+    agree(ours(tp.Tensor(images)), theirs(images))
+    images = torch.randn(2, 3, 32, 40)
     agree(ours(tp.Tensor(images)), theirs(images))
     batch = tp.NamedDimension("batch", 1, 2, 3)
-    made = tp.compile(ours, args=[tp.InputInfo([batch, 3, *size], tp.float32)])
+    made = tp.compile(ours, args=[tp.InputInfo([batch, 3, 32, 40], tp.float32)])
     agree(made(images), theirs(images))
     agree(made(images[:1]), theirs(images[:1]))
 

@@ -204,20 +204,6 @@ def test_loaded_where_the_package_is_imported(own, saved, tmp_path):
 # --- what `gen` leaves ---
 
 
-def test_the_suites_run_as_they_are(own, tmp_path):
-    """From any folder; the package is beside them, and the account is at the end."""
-    some = "(shrunk_patches and gpus) or (patches and law) or weights"
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n0",
-         own.generated / "suites", "-k", some],
-        cwd=tmp_path, check=False, capture_output=True, text=True,
-    )  # fmt: skip
-
-    assert done.returncode == 0, done.stdout
-    assert "left out: 1 (" in done.stdout
-    assert "`python -m pytest generated/suites` proves it; `my_ops` is imported" in own.said
-
-
 def test_the_code_is_clean(own):
     """By this repository's linter and formatter, in a separate project."""
     pytest.importorskip("ruff")

@@ -18,7 +18,7 @@ LAUNCHER = "#!{python}\nfrom tripybuild.cli.main import main\n\nmain()\n"
 @pytest.fixture
 def project(tmp_path):
     """A copy of the project whose `tripybuild` and `python` are first on the path."""
-    leave = shutil.ignore_patterns("__pycache__", "*.tpb")
+    leave = shutil.ignore_patterns("*.tpb")  # what Python compiled is of use there
     for name in COPIED:
         source, place = ROOT / name, tmp_path / name
         shutil.copytree(source, place, ignore=leave) if source.is_dir() else shutil.copy(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tripybuild.codegen.package.package import conftest_file
 from tripybuild.testing import ModuleSuite, Suite
 from tripybuild.testing.check_counts import count_check, report_absence, skip_empty, suite_check
 from tripybuild.testing.skip_report import KNOWN, OPTIONAL, is_valid_reason
@@ -84,14 +85,26 @@ def test_who_is_not_here_is_not_asked(tmp_path):
     assert re.search(r"left out: \d+ \(torch is not installed\)\n", text)
 
 
+SKIPPED = """\
+import pytest
+
+
+def test_nothing():
+    pytest.skip("tensorrt-rtx is not installed")
+"""
+
+
 def test_a_reason_that_is_not_true_fails_the_run(tmp_path):
     """What is installed, and cannot be imported, is no reason to leave out a question."""
-    suite = "generated/suites/math/test_acos.py"
-    code, outcomes, text = run(tmp_path, (), suite, "-k", "tensorrt_gpus")
+    (tmp_path / "conftest.py").write_text(conftest_file("my_ops"))
+    (tmp_path / "test_skipped.py").write_text(SKIPPED)
+    for hidden, wanted in (((), 1), (("tensorrt-rtx",), 0)):
+        code, outcomes, text = run(tmp_path, hidden, tmp_path, "-c", os.devnull)
 
-    assert outcomes == {"test_tensorrt_gpus": {"SKIPPED"}}
-    assert "left out: 1 (tensorrt-rtx is not installed)  <- this is not a reason" in text
-    assert code == 1
+        assert outcomes == {"test_nothing": {"SKIPPED"}}
+        said = "left out: 1 (tensorrt-rtx is not installed)"
+        assert (f"{said}  <- this is not a reason" in text, said in text) == (bool(wanted), True)
+        assert code == wanted
 
 
 def test_each_check_is_a_question():

@@ -28,7 +28,7 @@ SAID = {
     "names like others": ("1,900 more problems are not shown", ""),
     "a long part 2,000 times": ("more than 100,000 operations", ""),
     "a long part 10,000 times": ("more than 20,000 operations", "0.2"),
-    "calls that double": ("more than 100,000 operations", ""),
+    "calls that double": ("more than 20,000 operations", "0.2"),
     "sizes that count": ("more than 1,500,000 steps", "0.3"),
     "steps that loop": ("more than 20,000 operations", "0.2"),
     "many expressions": ("more than 150,000 characters of expressions", "0.3"),

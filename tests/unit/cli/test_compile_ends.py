@@ -31,6 +31,8 @@ ENDS = {
     "an exit": ("import os\nos._exit(7)", "compiler-crashed", "ended with status 7"),
     "a hang": ("import time\ntime.sleep(60)", "compiler-timeout", "not finish within 1.5 seconds"),
 }
+# One for each way in which this process notices: the child is gone, lives on, or was ended.
+LAST = frozenset({"a crash", "no memory", "a hang"})
 CASES = [(target, end) for target in LOADS for end in ENDS]
 
 
@@ -87,6 +89,8 @@ def test_every_end_is_said_and_loses_nothing(tmp_path, monkeypatch, sessions, ta
     assert (tmp_path / "twice.tpb").read_bytes() == old
     kept = [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
     assert [path for path in kept if path.suffix != ".lock"] == []
+    if end not in LAST:
+        return
     for each in sessions:
         each.close()  # one that had no memory lives on, and would find the same again
     again = compiled(target)

@@ -1,5 +1,7 @@
 """Constants: every bit of every dtype survives text and arrays."""
 
+from functools import cache
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -31,6 +33,7 @@ def element(name):
     ).body.block.first_op.attributes["v"]
 
 
+@cache
 def lenient():
     """A context that takes anything."""
     return new_context(allow_unregistered=True)
