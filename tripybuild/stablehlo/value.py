@@ -12,6 +12,22 @@ from tripybuild.types import dtypes
 OPERATORS: dict[str, Callable[..., "HloValue"]] = {}
 
 
+def _operator(
+    name: str,
+) -> tuple[
+    Callable[["HloValue", "Operand"], "HloValue"], Callable[["HloValue", "Number"], "HloValue"]
+]:
+    """The methods of an operator: with the value on the left, and on the right of a number."""
+
+    def left(self: "HloValue", other: "Operand") -> "HloValue":
+        return OPERATORS[name](self, other)
+
+    def right(self: "HloValue", other: "Number") -> "HloValue":
+        return OPERATORS[name](other, self)
+
+    return left, right
+
+
 class HloValue:
     """One tensor of a module that is being built."""
 
@@ -33,65 +49,16 @@ class HloValue:
     def __bool__(self) -> bool:
         raise TypeError("the elements of a Value are not known while a module is being built")
 
-    def __add__(self, other: "Operand") -> "HloValue":
-        return OPERATORS["add"](self, other)
-
-    def __radd__(self, other: "Number") -> "HloValue":
-        return OPERATORS["add"](other, self)
-
-    def __sub__(self, other: "Operand") -> "HloValue":
-        return OPERATORS["subtract"](self, other)
-
-    def __rsub__(self, other: "Number") -> "HloValue":
-        return OPERATORS["subtract"](other, self)
-
-    def __mul__(self, other: "Operand") -> "HloValue":
-        return OPERATORS["multiply"](self, other)
-
-    def __rmul__(self, other: "Number") -> "HloValue":
-        return OPERATORS["multiply"](other, self)
-
-    def __truediv__(self, other: "Operand") -> "HloValue":
-        return OPERATORS["divide"](self, other)
-
-    def __rtruediv__(self, other: "Number") -> "HloValue":
-        return OPERATORS["divide"](other, self)
-
-    def __floordiv__(self, other: "Operand") -> "HloValue":
-        return OPERATORS["floor_divide"](self, other)
-
-    def __rfloordiv__(self, other: "Number") -> "HloValue":
-        return OPERATORS["floor_divide"](other, self)
-
-    def __mod__(self, other: "Operand") -> "HloValue":
-        return OPERATORS["modulo"](self, other)
-
-    def __rmod__(self, other: "Number") -> "HloValue":
-        return OPERATORS["modulo"](other, self)
-
-    def __pow__(self, other: "Operand") -> "HloValue":
-        return OPERATORS["power"](self, other)
-
-    def __rpow__(self, other: "Number") -> "HloValue":
-        return OPERATORS["power"](other, self)
-
-    def __and__(self, other: "Operand") -> "HloValue":
-        return OPERATORS["and_"](self, other)
-
-    def __rand__(self, other: "Number") -> "HloValue":
-        return OPERATORS["and_"](other, self)
-
-    def __or__(self, other: "Operand") -> "HloValue":
-        return OPERATORS["or_"](self, other)
-
-    def __ror__(self, other: "Number") -> "HloValue":
-        return OPERATORS["or_"](other, self)
-
-    def __xor__(self, other: "Operand") -> "HloValue":
-        return OPERATORS["xor"](self, other)
-
-    def __rxor__(self, other: "Number") -> "HloValue":
-        return OPERATORS["xor"](other, self)
+    __add__, __radd__ = _operator("add")
+    __sub__, __rsub__ = _operator("subtract")
+    __mul__, __rmul__ = _operator("multiply")
+    __truediv__, __rtruediv__ = _operator("divide")
+    __floordiv__, __rfloordiv__ = _operator("floor_divide")
+    __mod__, __rmod__ = _operator("modulo")
+    __pow__, __rpow__ = _operator("power")
+    __and__, __rand__ = _operator("and_")
+    __or__, __ror__ = _operator("or_")
+    __xor__, __rxor__ = _operator("xor")
 
     def __matmul__(self, other: "HloValue") -> "HloValue":
         return OPERATORS["matmul"](self, other)

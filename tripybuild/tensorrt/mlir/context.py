@@ -74,11 +74,6 @@ class UniformQuantizedType(ParametrizedAttribute, TypeAttribute):
         """The one scale, or None where each index of an axis has its own."""
         return self.scales.data[0].value.data if isinstance(self.axis, NoneAttr) else None
 
-    @property
-    def zero_point(self) -> int | None:
-        """The one integer that stands for zero, or None where each index has its own."""
-        return self.zero_points.data[0].data if isinstance(self.axis, NoneAttr) else None
-
     def verify(self) -> None:
         """Check what MLIR checks: the storage's width and range, and that scales are positive."""
         width = self.storage_type.bitwidth

@@ -10,7 +10,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from math import prod
 
-from xdsl.dialects.builtin import ModuleOp, ShapedType, StringAttr, TensorType
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    ModuleOp,
+    ShapedType,
+    StringAttr,
+    TensorType,
+)
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator, SymbolTable
@@ -121,10 +128,8 @@ class _Analysis:
             self.meet(value, Kind.host)
 
     def _returned(self, op: Operation, function: FuncOp) -> None:
-        attributes = function.res_attrs.data if function.res_attrs is not None else ()
         for index, value in enumerate(op.operands):
-            said = index < len(attributes) and HOST_TENSOR in attributes[index].data
-            self.meet(value, Kind.host if said else Kind.device)
+            self.meet(value, _declared_kind(function.res_attrs, index))
 
     def _call(self, call: CallOp) -> None:
         """Operands are what the body of the callee wants, where the analysis goes there."""
@@ -173,9 +178,13 @@ def _argument_kind(value: SSAValue) -> Kind:
     assert isinstance(value, BlockArgument)
     function = value.block.parent_op()
     assert isinstance(function, FuncOp)
-    attributes = function.arg_attrs.data if function.arg_attrs is not None else ()
-    said = value.index < len(attributes) and HOST_TENSOR in attributes[value.index].data
-    return Kind.host if said else Kind.device
+    return _declared_kind(function.arg_attrs, value.index)
+
+
+def _declared_kind(attributes: ArrayAttr[DictionaryAttr] | None, index: int) -> Kind:
+    dictionaries = () if attributes is None else attributes.data
+    host = index < len(dictionaries) and HOST_TENSOR in dictionaries[index].data
+    return Kind.host if host else Kind.device
 
 
 # Operations with control flow: how many of their first operands decide and are not handed on.

@@ -190,7 +190,7 @@ def test_quantized_type_has_one_scale():
     found = value("!quant.uniform<i8:f32, 1.0:0>")
 
     assert isinstance(found, UniformQuantizedType)
-    assert (found.scale, found.zero_point) == (1.0, 0)
+    assert (found.scale, found.zero_points.data[0].data) == (1.0, 0)
     assert attribute_text(found) == "!quant.uniform<i8:f32, 1.000000e+00>"
 
 

@@ -33,11 +33,11 @@ from xdsl.ir import Attribute
 from xdsl.utils.mlir_lexer import MLIRTokenKind as Kind
 
 from tripybuild.tensorrt.mlir import elements
+from tripybuild.tensorrt.mlir.reading.lexer import SPACE
 from tripybuild.tensorrt.mlir.reading.location_reader import LocationReader
 
-_SKIPPED = r"(?:\s++|//[^\n]*+)*+"
 _NEXT = re.compile(
-    rf"{_SKIPPED}(?:(?P<mark>[\[\],])|(?P<word>-?{_SKIPPED}"
+    rf"{SPACE}(?:(?P<mark>[\[\],])|(?P<word>-?{SPACE}"
     r"(?:0x[0-9a-fA-F]+|[0-9]+(?:\.[0-9]*(?:[eE][-+]?[0-9]+)?)?|true\b|false\b)))"
 )
 _MARKS = frozenset("[],")

@@ -33,8 +33,8 @@ _PIECES: tuple[tuple[str, Kind | None], ...] = (
     (rf"@(?:[a-zA-Z_][\w$.]*|{_STRING})", Kind.AT_IDENT),
     (r"\Z", Kind.EOF),
 )
-_SPACE = r"(?:\s++|//[^\n]*+)*+"
-_NEXT = re.compile(_SPACE + f"(?:{'|'.join(f'({p})' for p, _ in _PIECES)}|())", re.ASCII)
+SPACE = r"(?:\s++|//[^\n]*+)*+"
+_NEXT = re.compile(SPACE + f"(?:{'|'.join(f'({p})' for p, _ in _PIECES)}|())", re.ASCII)
 _KINDS = (None, *(kind for _, kind in _PIECES))
 _NOTHING = len(_KINDS)
 _STRINGS = _KINDS.index(Kind.STRING_LIT)

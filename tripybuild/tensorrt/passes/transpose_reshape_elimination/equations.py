@@ -4,7 +4,7 @@ Invariant: a letter is one dimension; letters of the result are in an input. Not
 sizes.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cmp_to_key
 from string import ascii_lowercase
@@ -54,13 +54,6 @@ class Equation:
     def after_transpose(self, permutation: Permutation) -> "Equation":
         """The equation for the transpose of the result."""
         return self.with_result(permute(permutation, self.result))
-
-    def without(self, letters: Collection[str]) -> "Equation":
-        """The equation without some letters."""
-        kept = [
-            "".join(c for c in part if c not in letters) for part in (*self.inputs, self.result)
-        ]
-        return Equation(tuple(kept[:-1]), kept[-1])
 
 
 def of_product(batch: int, op0: str, op1: str) -> Equation:
