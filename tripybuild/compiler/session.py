@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -10,9 +11,8 @@ from tripybuild.compiler.executable import Executable, read_executable
 from tripybuild.compiler.lowering.specialize import check_laws
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.errors.logger import logger
-from tripybuild.model.graph_builder import ModelGraph, build
+from tripybuild.model.graph_builder import ModelGraph, Origin, build
 from tripybuild.model.libraries import Homes, no_libraries
-from tripybuild.model.provenance import provenance_of
 from tripybuild.model.size_limits import check_graph_bytes
 from tripybuild.process.gc_pause import pause_gc
 from tripybuild.targets.model_manifest import manifest_of_model
@@ -213,3 +213,17 @@ def _refuse_sizes(path: Path, *, sizes: object, shapes: object) -> None:
         found.append(Diagnostic("unknown-size", message, hint=hint))
     if found:
         raise DiagnosticError(*found)
+
+
+def provenance_of(built: ModelGraph, path: Path) -> dict[str, Any]:
+    """The files that a model was built from, by their names and digests."""
+    folder = Path(built.document.path).parent
+    used = [
+        {"path": Path(each.path).relative_to(folder).as_posix(), "sha256": _digest(each)}
+        for each in built.used
+    ]
+    return {"specification": path.name, "sha256": _digest(built.document), "used": used}
+
+
+def _digest(document: Origin) -> str:
+    return sha256(document.text.encode()).hexdigest()

@@ -17,9 +17,14 @@ from tripybuild.model import replay
 from tripybuild.model.chains import Chain
 from tripybuild.model.constants import compute_constant
 from tripybuild.model.context import BuildContext, NonterminationError, SkipStep
-from tripybuild.model.input_checks import check_input, check_state, shadowed_sizes
 from tripybuild.model.modules import ModuleInstance, ModuleTemplate
-from tripybuild.model.shape_match import bind_sizes, pattern_sizes
+from tripybuild.model.shape_match import (
+    bind_sizes,
+    check_input,
+    check_state,
+    pattern_sizes,
+    shadowed_sizes,
+)
 from tripybuild.model.steps import Next, run_steps
 from tripybuild.model.templates import Template, identity_items, join_names, refuse_types
 from tripybuild.schema.operator.operator import Location, Snippet

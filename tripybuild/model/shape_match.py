@@ -1,4 +1,8 @@
-"""Shape matching: type patterns against tensor types, binding sizes."""
+"""Shape matching: types against tensors and sizes, decided at build time or left to each call.
+
+Invariant: two sizes of one name are equal. Where they are symbols, that is a law of the graph,
+whether or not an output depends on the part.
+"""
 
 import ast
 from collections.abc import Mapping, Sequence
@@ -6,12 +10,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
+from tripybuild.frontend import Tensor
+from tripybuild.frontend.checks.messages import format_value
 from tripybuild.language.evaluate import EvaluationError, evaluate
+from tripybuild.language.names import free_names
 from tripybuild.model.context import BuildContext
+from tripybuild.schema.operator.part import Part
 from tripybuild.symbolic.conditions import Condition, Truth
 from tripybuild.symbolic.dims import Dim
-from tripybuild.trace.values import LARGEST, Size, TensorType
-from tripybuild.types.dtypes import dtype
+from tripybuild.trace.operation import DeferredLaw, Law
+from tripybuild.trace.values import LARGEST, Size, TensorType, Value
+from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.patterns import Dimension, TensorPattern, TensorsPattern
 
 Names = Mapping[str, object]
@@ -60,7 +69,7 @@ def match_shape(
     """Hold a shape against a type, all names being bound; what stays open is given back.
 
     Raises:
-        MisfitError: They differ, whatever the sizes of a call are.
+        ShapeMismatchError: They differ, whatever the sizes of a call are.
     """
     pairs = pattern.match(shape)
     if pairs is None:
@@ -80,7 +89,7 @@ def match_sizes(found: Any, wanted: Any, dimension: str) -> list[OpenEquality]:
     """Compare two sizes, or two lists of them; what only a call decides is given back.
 
     Raises:
-        MisfitError: They differ, whatever the sizes of a call are.
+        ShapeMismatchError: They differ, whatever the sizes of a call are.
     """
     if isinstance(found, list):
         if not isinstance(wanted, (list, tuple)) or len(found) != len(wanted):
@@ -120,3 +129,148 @@ def pattern_dimensions(pattern: object) -> Sequence[Dimension]:
     """The dimensions of an input's type."""
     pattern = pattern.each if isinstance(pattern, TensorsPattern) else pattern
     return (pattern.shape or ()) if isinstance(pattern, TensorPattern) else ()
+
+
+CODE = "shape-mismatch"
+
+
+def shadowed_sizes(context: BuildContext, part: Part) -> frozenset[str]:
+    """The dynamic sizes of a file that mean in a part what comes in, whatever the model's are.
+
+    One that is read where the part is made is the model's: the inputs are not known yet. It
+    stays so in the steps, and what comes in must be of that size.
+    """
+    if part.document is not context.document or part is context.top:
+        return frozenset()
+    shapes = (pattern_dimensions(pattern) for pattern in part.inputs.values())
+    bound = {dimension.name for shape in shapes for dimension in shape}
+    return context.dynamic & bound - context.memoize(
+        (id(part), "made"), lambda: _instantiation_names(part)
+    )
+
+
+def _instantiation_names(part: Part) -> frozenset[str]:
+    """The names that are read where a part is made, and not where it runs."""
+    weights, state = part.weights.values(), part.state.values()
+    laws = [law.that for law in part.laws.values()]
+    defaults = [parameter.default for parameter in part.parameters]
+    conditions = [weight.when for weight in weights]
+    snippets = [*part.parts.values(), *laws, *defaults, *conditions]
+    patterns = [*(weight.pattern for weight in weights), *state]
+    expressions = [d.expression for pattern in patterns for d in pattern_dimensions(pattern)]
+    programs = [snippet.program for snippet in snippets if snippet is not None]
+    read = [*map(free_names, (*programs, *expressions)), *(step.reads for step in part.constants)]
+    return frozenset().union(*read)
+
+
+def check_input(
+    context: BuildContext,
+    part: Part,
+    name: str,
+    value: object,
+    names: Mapping[str, object],
+    types: Mapping[str, dtype],
+) -> None:
+    """Check what a part is given as one of its inputs.
+
+    Args:
+        context: The build.
+        part: The part.
+        name: The input.
+        value: What it is given; of several tensors, each binds what is new for itself.
+        names: What the other names mean, those of sizes included.
+        types: The dtypes of the type variables.
+
+    Raises:
+        DiagnosticError: It is no tensor, or of another type.
+    """
+    pattern = part.inputs[name]
+    if not isinstance(pattern, TensorsPattern):
+        _check_tensor(context, part, name, pattern, value, names, types)
+        return
+    for item in value if isinstance(value, (list, tuple)) else [value]:
+        known = dict(names)
+        if isinstance(item, Tensor):
+            bind_sizes(pattern.each, item.shape, known)
+        _check_tensor(context, part, name, pattern.each, item, known, types)
+
+
+def _check_tensor(
+    context: BuildContext,
+    part: Part,
+    name: str,
+    pattern: object,
+    value: object,
+    names: Mapping[str, object],
+    types: Mapping[str, dtype],
+) -> None:
+    assert isinstance(pattern, TensorPattern)
+    if not isinstance(value, Tensor):
+        message = f"`{name}` of `{part.name}` must be a tensor, but this is {format_value(value)}"
+        raise DiagnosticError(Diagnostic("wrong-type", message, context.current_span()))
+    element = value.dtype
+    if pattern.element != "any":
+        element = types.get(pattern.element) or BY_NAME[pattern.element]
+    of_dtype = value.dtype is element
+    where = part.document.span((*part.location, "inputs", name))
+    message = f"`{name}` of `{part.name}` must be `{pattern}`"
+    try:
+        left = match_shape(context, pattern, value.shape, names) if of_dtype else None
+    except ShapeMismatchError:
+        left = None
+    if left is None:
+        filled = pattern_text(context, pattern, names, element)
+        wanted = "" if filled == str(pattern) else f", which is {filled}"
+        code = CODE if of_dtype else "dtype-mismatch"
+        label, notes = f"gives {value.type}", (f"required by {where}",)
+        raise DiagnosticError(
+            Diagnostic(code, message + wanted, context.current_span(), label, notes)
+        )
+    for each in left:
+        _defer_equality(context, each, message, f"whose `{each.dimension}` is {{wanted}}", where)
+
+
+def check_state(context: BuildContext, part: Part, name: str, value: object, state: Value) -> None:
+    """Check what a state will be: it is of the state's own type.
+
+    Raises:
+        DiagnosticError: It is no tensor, or of another type.
+    """
+    if not isinstance(value, Tensor):
+        message = f"the next `{name}` must be a tensor, but this is {format_value(value)}"
+        raise DiagnosticError(Diagnostic("wrong-type", message, context.current_span()))
+    message = f"the next `{name}` must be {state.type}, as the state is"
+    of_dtype = value.dtype is state.dtype
+    try:
+        left = match_sizes(list(value.shape), list(state.shape), name) if of_dtype else None
+    except ShapeMismatchError:
+        left = None
+    if left is None:
+        code = CODE if of_dtype else "dtype-mismatch"
+        label = f"gives {value.type}"
+        raise DiagnosticError(Diagnostic(code, message, context.current_span(), label))
+    where = part.document.span((*part.location, "state", name))
+    for each in left:
+        _defer_equality(
+            context, each, f"the next `{name}` must be as the state is", "with {wanted}", where
+        )
+
+
+def _defer_equality(
+    context: BuildContext, left: OpenEquality, message: str, detail: str, where: Span
+) -> None:
+    """Let each call decide whether two sizes are equal.
+
+    Raises:
+        DiagnosticError: They depend on data, which no call tells.
+    """
+    names = {"found": left.found, "wanted": left.wanted}
+    said = Law("found == wanted", f"{message}, {detail}, but got {{found}}", line=where.line)
+    law = DeferredLaw(CODE, said, names, context.relative_path(where.path))
+    if not law.symbols <= context.symbols:
+        text = f"{message}, and whether it is so depends on data"
+        notes, hint = (f"required by {where}",), "rename one of the two sizes"
+        raise DiagnosticError(
+            Diagnostic("undecided-size", text, context.current_span(), "", notes, hint)
+        )
+    context.laws.append(law)
