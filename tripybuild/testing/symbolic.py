@@ -10,8 +10,8 @@ import numpy as np
 
 from tripybuild.errors.diagnostics import DiagnosticError, concise
 from tripybuild.frontend import Tensor
-from tripybuild.schema.operator.dtype_combinations import KEPT, legal_tuples
-from tripybuild.schema.operator.operator import Operator
+from tripybuild.schema.operator.dtype_combinations import legal_tuples
+from tripybuild.schema.operator.operator import KEPT, Operator
 from tripybuild.schema.operator.samples import Place
 from tripybuild.symbolic.dims import symbol
 from tripybuild.tensorrt.emission import Profile

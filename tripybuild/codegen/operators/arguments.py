@@ -11,7 +11,7 @@ from tripybuild.codegen.python.layout import Doc
 from tripybuild.codegen.python.rewrite import CONSTANTS, NameRewriter
 from tripybuild.language.names import free_names
 from tripybuild.language.syntax import walk
-from tripybuild.schema.operator.operator import Attribute, Input, Operator
+from tripybuild.schema.operator.operator import KEPT, Attribute, Input, Operator
 from tripybuild.schema.snippets.snippet_scope import choice_words
 from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.patterns import (
@@ -105,9 +105,9 @@ def parameters(operator: Operator, imports: Imports) -> list[SignatureParameter]
     return list(found)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=KEPT)
 def _parameters(operator: Operator) -> tuple[tuple[SignatureParameter, ...], Imports]:
-    """The parameters, and what their defaults import; all files of an operator ask, in a row."""
+    """The parameters, and what their defaults import; all files of an operator ask."""
     imports = Imports()
     everything: dict[str, Input | Attribute] = {**operator.inputs, **operator.attributes}
     order = dict.fromkeys([*(a.name for a in operator.arguments()), *everything])

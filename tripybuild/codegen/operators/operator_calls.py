@@ -3,13 +3,14 @@
 import ast
 from collections.abc import Collection, Container, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tripybuild.codegen.package.fragment import BUILT_IN
 from tripybuild.codegen.python.file_text import Imports
 from tripybuild.codegen.python.rewrite import NameRewriter
 from tripybuild.codegen.snippets.kind_inference import DTYPE_OF, TENSOR_OF, KindInference
 from tripybuild.codegen.snippets.value_kinds import OTHER, TENSOR, TENSORS, ValueKind
-from tripybuild.schema.operator.operator import Input, Operator
+from tripybuild.schema.operator.operator import KEPT, Input, Operator
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +55,13 @@ class CallResolver:
         return "tp"
 
 
-def infer_kinds(operator: Operator, operators: Container[str]) -> KindInference:
-    """The kinds of all values of an operator's decomposition."""
+def infer_kinds(operator: Operator, operators: Collection[str]) -> KindInference:
+    """The kinds of all values of an operator's decomposition, which is followed once."""
+    return _infer_kinds(operator, frozenset(operators))
+
+
+@lru_cache(maxsize=KEPT)
+def _infer_kinds(operator: Operator, operators: frozenset[str]) -> KindInference:
     assert operator.decompose is not None
     tensors = KindInference(input_kinds(operator), operators, functions=operator.regions())
     tensors.follow(operator.decompose.program)

@@ -42,7 +42,7 @@ def fragments(registry: Registry, kept: FragmentStore, package: str = BUILT_IN) 
     rest = {path: each for path, each in kept.records.items() if path not in registry.documents}
     others = [each.fragment for each in rest.values() if each.fragment]
     calls = CallResolver(
-        registry.operators.keys() | {each.name for each in others if not each.is_module},
+        frozenset(registry.operators) | {each.name for each in others if not each.is_module},
         registry.own | {each.name for each in others if each.files},
         package,
         registry.modules.keys() | {each.name for each in others if each.is_module},

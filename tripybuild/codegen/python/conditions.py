@@ -6,10 +6,11 @@ the whole law would wait for the call. `any` and `all` of shapes decide as far a
 
 import ast
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 from typing import Final
 
 from tripybuild.language.syntax import children, walk
-from tripybuild.schema.operator.operator import Operator
+from tripybuild.schema.operator.operator import KEPT, Operator
 from tripybuild.schema.snippets.snippet_scope import region_names, shape_names
 from tripybuild.types.patterns import ValuePattern, options
 
@@ -26,6 +27,7 @@ _OPPOSITE: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
 _JOINING: Final = {ast.Or: "any", ast.And: "all"}
 
 
+@lru_cache(maxsize=KEPT)
 def size_names(operator: Operator) -> frozenset[str]:
     """The names of an operator's snippets whose values may be sizes that are not known yet."""
     sizes = {name for input in operator.inputs.values() for name in shape_names(input.pattern)}

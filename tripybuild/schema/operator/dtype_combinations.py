@@ -14,7 +14,7 @@ from tripybuild.errors.budget import BudgetError, spend
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.errors.limits import budget_diagnostic
 from tripybuild.language.names import free_names, placeholder_names
-from tripybuild.schema.operator.operator import Input, Law, Operator
+from tripybuild.schema.operator.operator import KEPT, Input, Law, Operator
 from tripybuild.schema.operator.samples import evaluate_snippet, is_sample_value
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.patterns import tensors
@@ -27,8 +27,6 @@ MANY = 4_000
 ANY = tuple(dict.fromkeys(("float32", *BY_NAME)))
 # With so many slots, each tuple has a pair of dtypes that no other one has.
 PAIR = 2
-# Operators whose slots and laws are remembered: more than a registry has.
-KEPT = 1_024
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,8 @@ from tripybuild.types.patterns import (
 )
 
 Location = tuple[str | int, ...]
+# Operators of which what was found out is remembered: more than a registry has.
+KEPT = 1_024
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,6 +11,7 @@ from tripybuild.language.names import PLACEHOLDER, free_names
 from tripybuild.language.syntax import walk
 from tripybuild.language.vocabulary import NUMPY, NUMPY_CONSTANTS
 from tripybuild.schema.operator.operator import (
+    KEPT,
     Attribute,
     Input,
     Law,
@@ -53,6 +54,7 @@ def shape_names(pattern: Pattern) -> Iterator[str]:
                 yield dimension.name
 
 
+@lru_cache(maxsize=KEPT)
 def choice_words(operator: Operator) -> frozenset[str]:
     """The words that attributes choose from; a snippet compares with them by name."""
     return frozenset(
