@@ -27,7 +27,7 @@ from tripybuild.codegen.modules.module import module_fragment
 from tripybuild.codegen.operators.operator import operator_fragment
 from tripybuild.codegen.operators.operator_calls import CallResolver
 from tripybuild.codegen.package.package import assemble_package
-from tripybuild.codegen.snippets.builder_check import check_builders
+from tripybuild.codegen.snippets.composition_check import check_builders
 from tripybuild.compiler.lowering.lower import lower_stablehlo, lower_tensorrt
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.frontend.decompose import decompose_operation

@@ -9,7 +9,6 @@ from tripybuild.language.limits import MAXIMUM_LENGTH
 from tripybuild.language.names import is_power_of_constant
 from tripybuild.language.program import Let, LetBinding
 from tripybuild.language.syntax import children
-from tripybuild.schema.snippets.extents.calls import is_list_of_numpy, result_extent, returns_list
 from tripybuild.schema.snippets.extents.domain import (
     GIVEN,
     LARGEST,
@@ -24,8 +23,11 @@ from tripybuild.schema.snippets.extents.domain import (
     TRUTH,
     UNKNOWN,
     Extent,
+    is_list_of_numpy,
     item_of,
     of_constant,
+    result_extent,
+    returns_list,
     tuple_of,
     weight,
 )
