@@ -18,7 +18,6 @@ from tripybuild.tensorrt.dialect.base import (
     Component as Component,
     OpProblem as OpProblem,
     TensorrtOperation as TensorrtOperation,
-    define_operations,
     operations_of,
 )
 from tripybuild.tensorrt.dialect.control import (
@@ -28,6 +27,7 @@ from tripybuild.tensorrt.dialect.control import (
     WhileOp as WhileOp,
     YieldOp as YieldOp,
 )
+from tripybuild.tensorrt.dialect.definition import define_operations
 from tripybuild.tensorrt.dialect.module_ops import (
     CallAllocOp as CallAllocOp,
     CallOp as CallOp,

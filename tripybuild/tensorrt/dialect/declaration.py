@@ -1,4 +1,4 @@
-"""Declaration verifier: arity, attributes, operands, results.
+"""Declarations of operations, read once for each class: verification and construction.
 
 Invariant: the order is that of MLIR's generated code: numbers of operands, results and regions;
 attributes by name, all that are missing before any that is wrong; operands; results; regions.
@@ -7,9 +7,11 @@ attributes by name, all that are missing before any that is wrong; operands; res
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import zip_longest
+from typing import Any, TypeVar
 
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import DenseArrayBase, LocationAttr, NoneType, i32
+from xdsl.ir import Attribute, Block, BlockArgument, OpResult, SSAValue
 from xdsl.irdl import (
     AttrConstraint,
     AttrSizedOperandSegments,
@@ -17,6 +19,7 @@ from xdsl.irdl import (
     OpDef,
     OperandDef,
     OptionalDef,
+    OptOperandDef,
     OptPropertyDef,
     RangeConstraint,
     RangeLengthConstraint,
@@ -24,6 +27,7 @@ from xdsl.irdl import (
     ResultDef,
     VarConstraint,
     VariadicDef,
+    VarOperandDef,
 )
 from xdsl.irdl.operations import VarIRConstruct, verify_variadic_size
 from xdsl.traits import OpTrait
@@ -32,6 +36,7 @@ from xdsl.utils.exceptions import VerifyException
 from tripybuild.tensorrt.dialect.attribute_kinds import AttributeKind
 from tripybuild.tensorrt.dialect.types import ConstraintKind
 from tripybuild.tensorrt.layers.operation import OpProblem
+from tripybuild.tensorrt.mlir.operation_factory import create_operation
 
 _SINGULAR = {"operands": "a single operand", "results": "one result", "regions": "one region"}
 
@@ -184,3 +189,97 @@ def _values(
             yield slot, values
         elif values is not None:
             yield from ((slot, each) for each in values)
+
+
+Made = TypeVar("Made", bound=IRDLOperation)
+_VALUES = (OpResult, BlockArgument)  # exactly: to ask an abstract class is slow
+
+
+def assemble(
+    op_class: type[Made],
+    operands: Sequence[Any],
+    types: Sequence[Any] | None,
+    properties: dict[str, Attribute],
+    location: LocationAttr,
+) -> Made | None:
+    """Make an operation of plain arguments; None where they are not plain, which xDSL explains.
+
+    Args:
+        op_class: The class of the operation.
+        operands: One for each that is declared; what is left out at the end is absent.
+        types: The types of the results; None lets them be inferred.
+        properties: The attributes, without the counts of operands.
+        location: Where it comes from.
+    """
+    if not all(isinstance(each, Attribute) for each in types or ()):
+        return None
+    flat = _flat(op_class, operands, properties)
+    if flat is None:
+        return None
+    if types is None:
+        kinds = tuple([each.type for each in flat])
+        types = _infer_types(op_class, kinds, tuple(properties.items()))
+    return create_operation(op_class, flat, types, properties, location=location)
+
+
+def _flat(
+    op_class: type[IRDLOperation], operands: Sequence[Any], properties: dict[str, Attribute]
+) -> list[SSAValue] | None:
+    """The operands one after the other; how many each is of is put among the properties."""
+    kinds, segmented = _plan(op_class)
+    if kinds is None or len(operands) > len(kinds):
+        return None
+    flat: list[SSAValue] = []
+    counts: list[int] = []
+    for kind, given in zip_longest(kinds, operands):
+        values = _operand_values(kind, given)
+        if values is None:
+            return None
+        flat += values
+        counts.append(len(values))
+    if segmented:
+        properties["operandSegmentSizes"] = _segments(tuple(counts))
+    return flat
+
+
+@functools.lru_cache(4096)
+def _infer_types(
+    op_class: type[Any],
+    operands: tuple[Attribute, ...],
+    properties: tuple[tuple[str, Attribute], ...],
+) -> list[Attribute]:
+    """The types of an operation's results, which follow from its operands' and its attributes.
+
+    A model has the same few layers again and again. TypeError where nothing can be inferred.
+    """
+    unknown = [NoneType()] * len(op_class.get_irdl_definition().results)
+    draft = create_operation(op_class, Block(arg_types=operands).args, unknown, dict(properties))
+    inferred: list[Attribute] | None = draft.infer_types()
+    if inferred is None:
+        raise TypeError(f"the result types of {op_class.name} cannot be inferred: give them")
+    return inferred
+
+
+def _operand_values(kind: type[OperandDef], given: Any) -> Sequence[SSAValue] | None:
+    if type(given) in _VALUES:
+        return None if kind is VarOperandDef else (given,)
+    if given is None:
+        return () if kind is OptOperandDef else None
+    if kind is VarOperandDef and isinstance(given, list | tuple):
+        return given if all(type(each) in _VALUES for each in given) else None
+    return None
+
+
+@functools.cache
+def _plan(op_class: type[IRDLOperation]) -> tuple[tuple[type[OperandDef], ...] | None, bool]:
+    """The kinds of a class's operands (None if it has regions), and whether it counts them."""
+    definition = op_class.get_irdl_definition()
+    segmented = any(isinstance(each, AttrSizedOperandSegments) for each in definition.options)
+    plain = not (definition.regions or definition.successors)
+    kinds = tuple(type(declared) for _, declared in definition.operands)
+    return (kinds if plain else None), segmented
+
+
+@functools.lru_cache(256)
+def _segments(counts: tuple[int, ...]) -> Attribute:
+    return DenseArrayBase.from_list(i32, counts)

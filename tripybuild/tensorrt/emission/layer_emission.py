@@ -5,13 +5,23 @@ only what neither can say becomes a tensor of sizes, which is computed once in a
 constants are resources: named in the module, held beside it, never text.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, DenseResourceAttr, TensorType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    DenseResourceAttr,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+    TensorType,
+    f64,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, Region as Body, SSAValue
 
 from tripybuild.symbolic.dims import Dim, Size, same
 from tripybuild.tensorrt import dialect
@@ -20,12 +30,9 @@ from tripybuild.tensorrt.emission.scope import Scopes, tensor, type_of
 from tripybuild.tensorrt.emission.sizes import SizeTensors, key_of
 from tripybuild.tensorrt.mlir.elements import from_numpy
 from tripybuild.tensorrt.mlir.resources import resource
-from tripybuild.tensorrt.recorder.network import Layer
+from tripybuild.tensorrt.recorder.network import Layer, NetworkRegion
 from tripybuild.tensorrt.recorder.value import NetworkValue
 from tripybuild.types import dtypes
-
-if TYPE_CHECKING:
-    from tripybuild.tensorrt.emission.control_flow import ControlFlowEmitter
 
 MOST_WRITTEN = 64  # elements; more of them are a resource
 OPERATIONS: Mapping[str, type[TensorrtOperation]] = {
@@ -259,3 +266,98 @@ def placeholders(before: Sequence[Any], shape: Sequence[Size]) -> tuple[int, ...
     if -1 in form and any(not (size.low or 0) > 0 for size in others if isinstance(size, Dim)):
         return None
     return tuple(form)
+
+
+Emit = Callable[[Sequence[Layer]], None]
+Values = dict[NetworkValue, SSAValue]
+
+
+class ControlFlowEmitter:
+    """Emits layers with regions, by `emit` for what is inside: that stays inside, but sees out."""
+
+    def __init__(self, values: Values, emit: Emit) -> None:
+        self.values = values
+        self.emit = emit
+
+    def branches(self, place: LayerEmission) -> Operation:
+        """`if`: one of two regions."""
+        condition = place.argument("condition")
+        bodies = [self.body(place, region, (), dialect.YieldOp) for region in place.layer.regions]
+        return place.scopes.add(
+            dialect.IfOp, condition, regions=bodies, result_types=[_types(place)]
+        )
+
+    def repeat(self, place: LayerEmission) -> Operation:
+        """`while`: a region that decides and one that computes."""
+        state = [self.values[each] for each in place.layer.arguments["state"]]
+        first, second = place.layer.regions
+        bodies = [
+            self.body(place, first, first.takes, dialect.ConditionOp, carried=first.takes),
+            self.body(place, second, second.takes, dialect.YieldOp),
+        ]
+        return place.scopes.add(
+            dialect.WhileOp, state, regions=bodies, result_types=[_types(place)]
+        )
+
+    def count(self, place: LayerEmission) -> Operation:
+        """`for`: a region that is run for each number."""
+        limits = [place.argument(name) for name in ("start", "stop", "step")]
+        state = [self.values[each] for each in place.layer.arguments["state"]]
+        body = self.body(
+            place, place.layer.regions[0], place.layer.regions[0].takes, dialect.YieldOp
+        )
+        return place.scopes.add(
+            dialect.ForOp, *limits, state, regions=[body], result_types=[_types(place)]
+        )
+
+    def body(
+        self,
+        place: LayerEmission,
+        region: NetworkRegion,
+        takes: Sequence[NetworkValue],
+        end: type[TensorrtOperation],
+        carried: Sequence[NetworkValue] = (),
+    ) -> Body:
+        """A region of one block, which ends by giving its values."""
+        types = [type_of(each) for each in takes]
+        block = Block(arg_types=types)
+        self.values.update(zip(takes, block.args, strict=True))
+        with place.scopes.region() as scope:
+            self.emit(region.layers)
+            gives = [self.values[each] for each in region.gives]
+            passed = [self.values[each] for each in carried]
+            operands: list[Any] = [gives[0], passed] if end is dialect.ConditionOp else [gives]
+            place.scopes.add(end, *operands)
+        block.add_ops(scope.live_operations())
+        return Body(block)
+
+    def plugin(self, place: LayerEmission) -> Operation:
+        """Emit a plugin layer."""
+        given = place.layer.arguments
+        return place.scopes.add(
+            dialect.OpaquePluginOp,
+            [self.values[each] for each in given["inputs"]],
+            plugin_name=given["plugin_name"],
+            plugin_version=given["plugin_version"],
+            plugin_namespace=given["plugin_namespace"],
+            creator_params={
+                name: _parameter(each) for name, each in given["creator_params"].items()
+            },
+            regions=[Body()],
+            result_types=[_types(place)],
+        )
+
+
+def _parameter(given: Any) -> Attribute:
+    """A plugin's parameter; the plugin itself says how wide its numbers are."""
+    if isinstance(given, str):
+        return StringAttr(given)
+    if isinstance(given, Sequence):
+        if all(isinstance(each, int) for each in given):
+            return DenseArrayBase.from_list(i64, [int(each) for each in given])
+        return DenseArrayBase.from_list(f64, [float(each) for each in given])
+    return IntegerAttr(int(given), i64) if isinstance(given, int) else FloatAttr(given, f64)
+
+
+def _types(place: LayerEmission) -> list[Any]:
+    return [type_of(each) for each in place.layer.results]

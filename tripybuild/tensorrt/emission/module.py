@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -18,21 +19,24 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     NameLoc,
     StringAttr,
+    TensorType,
+    f32,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tripybuild.errors.diagnostics import portable_path
 from tripybuild.symbolic.dims import Dim, evaluate
+from tripybuild.tensorrt import dialect
 from tripybuild.tensorrt.dialect.attributes import ShapeProfileAttr
-from tripybuild.tensorrt.emission.control_flow import ControlFlowEmitter
-from tripybuild.tensorrt.emission.dtype_workarounds import (
-    narrow_result,
-    unsupported_dtype,
-    widen_layer,
+from tripybuild.tensorrt.dialect.base import sizes, tensor_type
+from tripybuild.tensorrt.emission.layer_emission import (
+    ConstantArrays,
+    ControlFlowEmitter,
+    LayerEmission,
 )
-from tripybuild.tensorrt.emission.layer_emission import ConstantArrays, LayerEmission
-from tripybuild.tensorrt.emission.scope import Scopes, type_of
+from tripybuild.tensorrt.emission.scope import Scopes, tensor, type_of
 from tripybuild.tensorrt.emission.sizes import SizeTensors
+from tripybuild.tensorrt.mlir.elements import from_numpy
 from tripybuild.tensorrt.mlir.locations import UNKNOWN, file_location, make_location
 from tripybuild.tensorrt.mlir.resources import resource
 from tripybuild.tensorrt.recorder.network import Layer, Location, Network
@@ -213,3 +217,59 @@ def location_of(place: Location | None, folder: Path | None) -> LocationAttr:
 @lru_cache
 def _file_name(file: str, folder: Path | None) -> StringAttr:
     return StringAttr(portable_path(Path(file).as_posix() if folder is None else file, folder))
+
+
+# Dtype workarounds change no value: bfloat16 goes through float32, which holds all of its values;
+# int4 goes through a quantization of scale one, which holds all of int4's.
+
+
+def unsupported_dtype(layer: Layer) -> dtypes.dtype | None:
+    """The type that a layer is not taken in, if there is a way around; None where all is well."""
+    if not layer.results:
+        return None
+    own = layer.results[0].dtype
+    return own if layer.declaration.refuses(layer.arguments, own) else None
+
+
+def widen_layer(
+    layer: Layer, narrow: dtypes.dtype, values: Mapping[NetworkValue, SSAValue], scopes: Scopes
+) -> tuple[Layer, dict[NetworkValue, SSAValue]]:
+    """The same layer on float32, and its operands in it."""
+    known = dict(values)
+
+    def wide(argument: object) -> object:
+        if isinstance(argument, tuple):
+            return tuple(wide(each) for each in argument)
+        if not isinstance(argument, NetworkValue) or argument.dtype is not narrow:
+            return argument
+        made = NetworkValue(dtypes.float32, argument.shape)
+        known[made] = _to_float32(values[argument], narrow, scopes)
+        return made
+
+    arguments = {name: wide(argument) for name, argument in layer.arguments.items()}
+    results = tuple(NetworkValue(dtypes.float32, each.shape) for each in layer.results)
+    return Layer(layer.declaration, arguments, results, layer.regions, layer.location), known
+
+
+def narrow_result(
+    value: SSAValue, narrow: dtypes.dtype, like: NetworkValue, scopes: Scopes
+) -> SSAValue:
+    """Result cast to the declared dtype."""
+    shape = sizes(value) if like.shape is None else like.shape
+    result = [tensor(narrow, shape)]
+    if narrow is dtypes.int4:
+        return scopes.one(dialect.QuantizeOp, value, _unit_scale(scopes), result_types=result)
+    return scopes.one(dialect.CastOp, value, result_types=result)
+
+
+def _to_float32(value: SSAValue, narrow: dtypes.dtype, scopes: Scopes) -> SSAValue:
+    result = [tensor_type(sizes(value), f32)]
+    if narrow is dtypes.int4:
+        return scopes.one(dialect.DequantizeOp, value, _unit_scale(scopes), result_types=result)
+    return scopes.one(dialect.CastOp, value, result_types=result)
+
+
+def _unit_scale(scopes: Scopes) -> SSAValue:
+    """The scale that changes nothing."""
+    weights = from_numpy(np.array(1, np.float32), TensorType(f32, []))
+    return scopes.one(dialect.ConstantOp, weights=weights)

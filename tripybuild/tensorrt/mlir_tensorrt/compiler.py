@@ -32,9 +32,9 @@ from tripybuild.tensorrt.mlir.writing import printer
 from tripybuild.tensorrt.mlir_tensorrt import library
 from tripybuild.tensorrt.runtime.engine import port_record, select_function
 from tripybuild.tensorrt.runtime.request import module_of, respond, run, weights_of
-from tripybuild.tensorrt.translation import location_text
+from tripybuild.tensorrt.translation.names import location_text
 from tripybuild.tensorrt.translation.profiles import BOUNDS, SHAPES, read
-from tripybuild.tensorrt.translation.signature import (
+from tripybuild.tensorrt.translation.translate import (
     HOST,
     NAME,
     SPACE,
@@ -88,7 +88,7 @@ def _layer(op: Operation) -> Record:
     return {
         "name": op.name,
         "op": op.name,
-        "location": location_text.text(op.location),
+        "location": location_text(op.location),
         "outputs": [_type(value) for value in op.results],
     }
 

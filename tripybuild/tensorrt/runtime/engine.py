@@ -20,8 +20,13 @@ from tripybuild.tensorrt.translation.library import Library
 from tripybuild.tensorrt.translation.log import Log
 from tripybuild.tensorrt.translation.options import Options
 from tripybuild.tensorrt.translation.profiles import Ranges, add_profiles, ranges_of
-from tripybuild.tensorrt.translation.signature import DIMENSION_NAMES, Port
-from tripybuild.tensorrt.translation.translate import Stored, Translation, translate
+from tripybuild.tensorrt.translation.translate import (
+    DIMENSION_NAMES,
+    Port,
+    Stored,
+    Translation,
+    translate,
+)
 
 MAIN = "main"
 Record = dict[str, Any]

@@ -6,31 +6,63 @@ of each of its results are those of its MLIR types; so an error names the operat
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.tensorrt.mlir import locations
 from tripybuild.tensorrt.translation.constants import ConstantDataError, NetworkConstants
-from tripybuild.tensorrt.translation.library import Library
+from tripybuild.tensorrt.translation.failing_op import DIFFERS, UNTYPED
+from tripybuild.tensorrt.translation.library import DTYPES, Library
 from tripybuild.tensorrt.translation.log import Log
 from tripybuild.tensorrt.translation.names import LayerNames
 from tripybuild.tensorrt.translation.plugin import plugin_of
-from tripybuild.tensorrt.translation.refusal_stage import DIFFERS, UNTYPED
-from tripybuild.tensorrt.translation.type_comparison import (
-    ElementKind,
-    kind_of,
-    merge_shapes,
-    type_text,
-)
+from tripybuild.types.dtypes import BY_MLIR
 
 TENSOR_SUFFIX = "_output"  # as TensorRT itself calls the outputs of a layer
 EXPAND = "run the pass `tensorrt-expand-ops` first"
 
 Tensors = Sequence[Any]
+
+
+class ElementKind(NamedTuple):
+    """An element type: as MLIR writes it, its name in tripybuild, and the library's data type."""
+
+    element: str
+    name: str
+    dtype: Any
+
+
+def kind_of(element: Any, library: Library) -> ElementKind:
+    """Return what an element type is; quantized ones are their integers."""
+    word = "i8" if element.name == "quant.uniform" else str(element)
+    return ElementKind(word, str(BY_MLIR.get(word, word)), library.dtype(word))
+
+
+def merge_shapes(expected: Sequence[int], found: Sequence[int]) -> list[int | None] | None:
+    """Return the sizes that one of two shapes knows, or None if they contradict each other."""
+    if len(expected) != len(found):
+        return None
+    sizes: list[int | None] = []
+    for one, other in zip(expected, found, strict=True):
+        if other < 0:
+            sizes.append(None if one == DYNAMIC_INDEX else one)
+        elif one in (DYNAMIC_INDEX, other):
+            sizes.append(other)
+        else:
+            return None
+    return sizes
+
+
+def type_text(shape: Sequence[int], dtype: Any, library: Library) -> str:
+    """Return TensorRT's type of a tensor as MLIR would write it."""
+    sizes = "".join(f"{'?' if size < 0 else size}x" for size in shape)
+    known = (word for word in DTYPES if library.dtype(word) == dtype)
+    return f"tensor<{sizes}{next(known, str(dtype))}>"
 
 
 class Emission:

@@ -6,6 +6,7 @@ has one of them.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import FuncOp
@@ -13,7 +14,6 @@ from xdsl.ir import Operation
 
 from tripybuild.errors.diagnostics import Diagnostic
 from tripybuild.tensorrt.mlir import locations
-from tripybuild.tensorrt.translation.refusal_stage import GATED, UNBUILT, UNCOMPUTED
 from tripybuild.types.dtypes import BY_MLIR
 
 _GATE = re.compile(r"for target\(s\) (?P<targets>.+?), because .*datatypes: (?P<types>[\w, ]+)")
@@ -117,3 +117,26 @@ def _operations_with(elements: Iterable[str], function: FuncOp) -> Iterator[Oper
         types = [value.type for value in (*op.operands, *op.results)]
         if any(isinstance(t, TensorType) and str(t.element_type) in wanted for t in types):
             yield op
+
+
+# How far it came: a layer is not added, its result has no type, or the typed network is not built.
+Level = Literal["builder", "shape", "build"]
+
+UNTYPED = "TensorRT refuses the types of"
+DIFFERS = "in TensorRT, and not"
+UNBUILT = "TensorRT cannot build"
+GATED = "cannot compute with"
+UNCOMPUTED = "has nothing that computes"
+
+_WORDS: tuple[tuple[str, Level], ...] = (
+    (UNTYPED, "shape"),
+    (DIFFERS, "shape"),
+    (UNBUILT, "build"),
+    (GATED, "build"),
+    (UNCOMPUTED, "build"),
+)
+
+
+def level(message: str) -> Level:
+    """Return how far a network came, from the message of the diagnostic."""
+    return next((level for words, level in _WORDS if words in message), "builder")

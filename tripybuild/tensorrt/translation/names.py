@@ -2,9 +2,17 @@
 
 from typing import Any
 
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import (
+    CallSiteLoc,
+    FileLineColLoc,
+    FusedLoc,
+    NameLoc,
+    NoneAttr,
+    StringAttr,
+)
+from xdsl.ir import Attribute, Operation
 
-from tripybuild.tensorrt.translation import location_text
+from tripybuild.tensorrt.mlir.locations import FileLineColRange
 
 LONGEST = 2042  # TensorRT takes 4096 characters; this is where mlir-tensorrt cuts
 
@@ -24,10 +32,10 @@ class LayerNames:
     def enter(self, op: Operation) -> None:
         """Let the names that are given from now on be an operation's."""
         self.op, self.given = op, []
-        self.place = location_text.text(op.location)
+        self.place = location_text(op.location)
         place = self.place.replace('"', "")
         self._base = f"[{op.name}] loc({place})"[:LONGEST]
-        self.metadata = location_text.metadata(op.location)
+        self.metadata = location_metadata(op.location)
 
     def current(self) -> tuple[Any, ...]:
         """Return whose names are given now, for `resume`."""
@@ -48,3 +56,35 @@ class LayerNames:
         self.owners[name] = self.op
         self.given.append(name)
         return name
+
+
+def location_text(location: Attribute) -> str:
+    """Return a location as MLIR prints it, without the `loc()` around it."""
+    if type(location) is FileLineColLoc:  # nearly all are; the other tests are slow
+        return f'"{location.filename.data}":{location.line.data}:{location.column.data}'
+    if isinstance(location, FileLineColLoc):
+        start = f'"{location.filename.data}":{location.line.data}:{location.column.data}'
+        if isinstance(location, FileLineColRange):
+            start += f" to {location.end_line.data}:{location.end_column.data}"
+        return start
+    if isinstance(location, NameLoc):
+        inner = (
+            ""
+            if isinstance(location.location, NoneAttr)
+            else f"({location_text(location.location)})"
+        )
+        return f'"{location.desc.data}"{inner}'
+    if isinstance(location, CallSiteLoc):
+        return f"callsite({location_text(location.callee)} at {location_text(location.caller)})"
+    if isinstance(location, FusedLoc):
+        data = "" if isinstance(location.metadata, NoneAttr) else f"<{location.metadata}>"
+        parts = location.locations if hasattr(location.locations, "__iter__") else ()
+        return f"fused{data}[{', '.join(map(location_text, parts))}]"
+    return "unknown"
+
+
+def location_metadata(location: Attribute) -> str | None:
+    """Return the text that is fused to a location, as nvtripy writes it."""
+    if type(location) is FusedLoc and isinstance(location.metadata, StringAttr):
+        return location.metadata.data
+    return None

@@ -17,7 +17,7 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.tensorrt.dialect.attributes import ShapeBounds, ShapeProfileAttr
 from tripybuild.tensorrt.mlir import locations
 from tripybuild.tensorrt.translation.emission import Emission
-from tripybuild.tensorrt.translation.signature import Port
+from tripybuild.tensorrt.translation.translate import Port
 
 SHAPES = "tensorrt.shape_profile"
 BOUNDS = "tensorrt.value_bounds"

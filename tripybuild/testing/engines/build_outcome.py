@@ -13,7 +13,7 @@ import numpy as np
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.targets.tensorrt.model import dialect_module
 from tripybuild.tensorrt.mlir import verifier
-from tripybuild.tensorrt.translation.refusal_stage import level
+from tripybuild.tensorrt.translation.failing_op import level
 from tripybuild.testing.batch import MOST, bisect, merge_graphs
 from tripybuild.testing.engines.layer_builds import build_record
 from tripybuild.trace.graph import Graph
