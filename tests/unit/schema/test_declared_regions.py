@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from network_printer import print_network
 
 import tripyapi as tp
 from tripyapi.tensor import Tensor
@@ -14,7 +15,6 @@ from tripybuild.compiler.lowering.lower import lower_stablehlo, lower_tensorrt
 from tripybuild.language.grammar import SnippetError
 from tripybuild.reference.execute import execute
 from tripybuild.schema.load import load
-from tripybuild.tensorrt.recorder.printer import print_network
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.values import TensorType, Value
 from tripybuild.types.type_syntax import parse_pattern

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from network_printer import print_network
 
 import tripyapi as tp
 from tripyapi.tensor import Tensor
@@ -12,7 +13,6 @@ from tripybuild.compiler.lowering.lower import lower_stablehlo, lower_tensorrt
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.reference.execute import reference_run
 from tripybuild.symbolic.dims import symbol
-from tripybuild.tensorrt.recorder.printer import print_network
 from tripybuild.trace import printer
 from tripybuild.trace.generated_code import operation_class
 from tripybuild.trace.graph import Graph

@@ -4,7 +4,7 @@ Invariant: an operation is the body of a layer (`layers.operation`), or a class 
 regions. Text, constraints and inference of `trtx` are in the manner of NVIDIA's dialect; its words
 are ours, and its verifiers hold what TensorRT itself refuses.
 """
-# ruff: noqa: F403  # the names of operations stand in their modules, and nowhere else
+# ruff: noqa: F403  # the names of operations stand in the modules of layers, and nowhere else
 
 from typing import TYPE_CHECKING
 
@@ -36,20 +36,7 @@ from tripybuild.tensorrt.dialect.module_ops import (
 from tripybuild.tensorrt.dialect.plugin import OpaquePluginOp as OpaquePluginOp
 
 if TYPE_CHECKING:
-    from tripybuild.tensorrt.layers.collectives import *
-    from tripybuild.tensorrt.layers.control import *
-    from tripybuild.tensorrt.layers.elementwise import *
-    from tripybuild.tensorrt.layers.images import *
-    from tripybuild.tensorrt.layers.indexing import *
-    from tripybuild.tensorrt.layers.linear import *
-    from tripybuild.tensorrt.layers.quantization import *
-    from tripybuild.tensorrt.layers.reductions import *
-    from tripybuild.tensorrt.layers.reshapes import *
-    from tripybuild.tensorrt.layers.shapes import *
-    from tripybuild.tensorrt.layers.slicing import *
-    from tripybuild.tensorrt.layers.sources import *
-    from tripybuild.tensorrt.layers.transformers import *
-    from tripybuild.tensorrt.layers.windows import *
+    from tripybuild.tensorrt.layers import *
 
 globals().update(define_operations())
 OPERATIONS = operations_of("tensorrt", globals().values())

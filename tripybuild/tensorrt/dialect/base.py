@@ -42,7 +42,7 @@ from tripybuild.tensorrt.mlir.elements import element_of
 from tripybuild.tensorrt.shape_rules import ShapeError, compatible
 from tripybuild.types.dtypes import BY_NAME
 
-# xDSL looks up an operation's whole declaration each time a field is read, and passes read millions;
+# xDSL looks up the whole declaration each time a field is read, and passes read millions of them;
 # where no variadic field stands before one, its place never changes.
 
 

@@ -31,7 +31,6 @@ from tripybuild.tensorrt.layers import LAYERS
 from tripybuild.tensorrt.layers.checks import PARTIALLY_INFERRED
 from tripybuild.tensorrt.layers.kinds import AttributeType
 from tripybuild.tensorrt.layers.operation import (
-    BODIES,
     INS,
     OperationBody,
     OperationField,
@@ -114,5 +113,5 @@ def _definition(field: OperationField, *, same_type: bool) -> Any:
 
 def define_operations() -> dict[str, type[TensorrtOperation]]:
     """The operations of all layers, by the names of their classes."""
-    assert LAYERS  # whose modules have the bodies
-    return {body.__name__: define(body) for body in BODIES}
+    bodies = [body for layer in LAYERS.values() for body in layer.classes]
+    return {body.__name__: define(body) for body in dict.fromkeys(bodies)}

@@ -57,6 +57,7 @@ class LayerDeclaration:
         emit: Emit | None = None,
         refuses: Callable[[Arguments, dtypes.dtype], bool] = lambda given, dtype: False,  # noqa: ARG005
     ) -> None:
+        self.classes = [each for each in (operation, float4) if isinstance(each, type)]
         self.body = None if isinstance(operation, str) else OperationBody(operation)
         self.operation = operation if isinstance(operation, str) else str(operation.name)
         self.float4_operation = "" if float4 is None else str(float4.name)

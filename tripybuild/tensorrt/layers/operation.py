@@ -208,17 +208,12 @@ def output(
     return cast("OpResult", OperationField("output", kind, like=like, dtype=dtype or like))
 
 
-BODIES: list[type] = []
 if TYPE_CHECKING:
     LayerOperation = TensorrtOperation
 else:
 
     class LayerOperation:
         """The body of an operation, until `dialect` makes an operation of xDSL from it."""
-
-        def __init_subclass__(cls) -> None:
-            if "name" in vars(cls):
-                BODIES.append(cls)
 
 
 class OperationBody:

@@ -38,10 +38,6 @@ class ArgumentKind:
         """The same kind for a parameter with a default; None as a default allows None."""
         return replace(self, default=default)
 
-    def with_attribute(self, name: str) -> "ArgumentKind":
-        """The same kind for a parameter that the dialect calls otherwise."""
-        return replace(self, attribute=name)
-
 
 def _whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from network_printer import print_network
 
 from tripybuild.symbolic.dims import symbol
 from tripybuild.tensorrt import layers as trt
-from tripybuild.tensorrt.recorder.printer import print_network
 from tripybuild.types.dtypes import boolean, float8, float16, float32, int8, int32, int64
 
 B, S = symbol("B", 1, 8), symbol("S", 1, 64)
