@@ -8,7 +8,7 @@ import tripyapi
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.language.grammar import parse
 from tripybuild.process import paths
-from tripybuild.schema.operator.operator import Example, Law
+from tripybuild.schema.operator.operator import Example, Requirement
 from tripybuild.testing.disabled_checks import check_independence
 from tripybuild.testing.examples import example_case
 from tripybuild.testing.registry import registry
@@ -85,7 +85,7 @@ def test_dtypes_break_laws_that_are_about_nothing_else():
 def test_a_law_about_dtypes_that_another_one_contains_is_reported():
     operator = OPERATORS["cast"]
     name, law = next(iter(operator.laws.items()))
-    laws = {**operator.laws, "same-again": Law("same-again", law.that)}
+    laws = {**operator.laws, "same-again": Requirement("same-again", law.that)}
     assert wrong("cast", name, laws=laws) == [f"no example breaks `{name}`"]
 
 

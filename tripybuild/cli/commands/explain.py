@@ -14,7 +14,7 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 
 if TYPE_CHECKING:
     from tripybuild.schema.load import ModuleDeclaration, Registry
-    from tripybuild.schema.operator.operator import Law, Operator
+    from tripybuild.schema.operator.operator import Operator, Requirement
 
 
 @command
@@ -75,7 +75,7 @@ def _unknown(name: str, known: "Registry") -> Diagnostic:
     return Diagnostic("unknown-operator", message, hint=hint)
 
 
-def _law(operator: "Operator", law: "Law") -> CommandResult:
+def _law(operator: "Operator", law: "Requirement") -> CommandResult:
     from tripybuild.schema.operator.families import source  # noqa: PLC0415
 
     place = f"{source(operator, law.that)}:{law.that.line}"
@@ -83,7 +83,7 @@ def _law(operator: "Operator", law: "Law") -> CommandResult:
     return _law_at(operator.name, law, place, broken)
 
 
-def _law_at(owner: str, law: "Law", place: str, broken: Sequence[str]) -> CommandResult:
+def _law_at(owner: str, law: "Requirement", place: str, broken: Sequence[str]) -> CommandResult:
     lines = [f"{owner}/{law.name}  {place}", "", f"  requires {_one_line(law.that.text)}"]
     if law.message:
         lines.append(f"  {law.message}")

@@ -28,7 +28,7 @@ from tripybuild.codegen.python.layout import Doc, call
 from tripybuild.codegen.python.statements import assign
 from tripybuild.language.names import free_names, placeholder_names
 from tripybuild.schema.operator.dtype_combinations import dtype_laws
-from tripybuild.schema.operator.operator import Attribute, Input, Law, Operator
+from tripybuild.schema.operator.operator import Attribute, Input, Operator, Requirement
 from tripybuild.schema.snippets.snippet_scope import laws_around_regions
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.patterns import (
@@ -141,7 +141,7 @@ def _check_tensor_or_value(scope: CheckScope, input: Input) -> None:
     scope.body.block("else:").add(f"{given} = ", value)
 
 
-def _check_law(scope: CheckScope, law: Law) -> None:
+def _check_law(scope: CheckScope, law: Requirement) -> None:
     """One law, behind the names that it infers.
 
     ```python

@@ -27,7 +27,7 @@ from tripybuild.schema.files import (
     WeightEntry,
     WeightsEntry,
 )
-from tripybuild.schema.operator.operator import Law, Location, Snippet
+from tripybuild.schema.operator.operator import Location, Requirement, Snippet
 from tripybuild.schema.operator.part import Part, PartParameter, Step, Weight
 from tripybuild.schema.snippets.expressions import expression_text
 from tripybuild.schema.snippets.vocabularies import DTYPES, SHAPE
@@ -179,11 +179,11 @@ class _ModelElaboration:
             laws={n: inner.law(n, e, (*at, "requires", n)) for n, e in entry.requires.items()},
         )
 
-    def law(self, name: str, entry: object, at: Location) -> Law:
+    def law(self, name: str, entry: object, at: Location) -> Requirement:
         if isinstance(entry, LawEntry):
             that = self.snippet(entry.that, (*at, "that"))
-            return Law(name, that, entry.message, entry.hint)
-        return Law(name, self.snippet(entry, at))
+            return Requirement(name, that, entry.message, entry.hint)
+        return Requirement(name, self.snippet(entry, at))
 
     def input_pattern(self, entry: str | PartInputEntry, at: Location, role: Role) -> Pattern:
         if isinstance(entry, str):
@@ -308,7 +308,7 @@ def check_types(
 
 
 def check_laws(
-    laws: Iterable[Law], sizes: Sequence[str], examples: Sequence[ModuleExampleEntry]
+    laws: Iterable[Requirement], sizes: Sequence[str], examples: Sequence[ModuleExampleEntry]
 ) -> Iterator[Diagnostic]:
     """What a module requires is about its sizes, and each law has an example that breaks it."""
     known = {*sizes, *DTYPES, *SHAPE}

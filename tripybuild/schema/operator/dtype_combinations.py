@@ -14,7 +14,7 @@ from tripybuild.errors.budget import BudgetError, spend
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.errors.limits import budget_diagnostic
 from tripybuild.language.names import free_names, placeholder_names
-from tripybuild.schema.operator.operator import KEPT, Input, Law, Operator
+from tripybuild.schema.operator.operator import KEPT, Input, Operator, Requirement
 from tripybuild.schema.operator.samples import evaluate_snippet, is_sample_value
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.patterns import tensors
@@ -81,7 +81,7 @@ def _variable(operator: Operator, name: str) -> DtypeSlot:
 
 
 @lru_cache(maxsize=KEPT)
-def dtype_laws(operator: Operator) -> tuple[Law, ...]:
+def dtype_laws(operator: Operator) -> tuple[Requirement, ...]:
     """The laws that mention nothing but type variables, in what they say and in their messages."""
     known = {*operator.types, *BY_NAME}
     return tuple(

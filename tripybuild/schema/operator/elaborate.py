@@ -35,10 +35,10 @@ from tripybuild.schema.operator.operator import (
     Attribute,
     Example,
     Input,
-    Law,
     Location,
     Operator,
     Output,
+    Requirement,
     Snippet,
 )
 from tripybuild.schema.operator.samples import default_sizes
@@ -247,11 +247,11 @@ class _OperatorElaboration:
             default = self.snippet(None, document, location)
         return Attribute(name, pattern, entry.doc, default, entry.keywords)
 
-    def law(self, name: str, entry: Any, document: Document) -> Law:
+    def law(self, name: str, entry: Any, document: Document) -> Requirement:
         if isinstance(entry, LawEntry):
             that = self.snippet(entry.that, document, ("requires", name, "that"))
-            return Law(name, that, entry.message, entry.hint)
-        return Law(name, self.snippet(entry, document, ("requires", name)))
+            return Requirement(name, that, entry.message, entry.hint)
+        return Requirement(name, self.snippet(entry, document, ("requires", name)))
 
     def signatures(self) -> list[tuple[str, ...]]:
         result = []

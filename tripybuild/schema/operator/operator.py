@@ -122,8 +122,8 @@ class Output:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Law:
-    """What must hold. The name is the error code, the test's name and the word in `fails:`."""
+class Requirement:
+    """A law of `requires:`; its name is the error code, the test's name and a word of `fails:`."""
 
     name: str
     that: Snippet
@@ -229,7 +229,7 @@ class Operator:
     attributes: Mapping[str, Attribute]
     signatures: tuple[tuple[str, ...], ...]
     outputs: Mapping[str, Output]
-    laws: Mapping[str, Law]
+    laws: Mapping[str, Requirement]
     infer: Mapping[str, Snippet]
     on_sizes: Snippet | None
     shortcut: Snippet | None

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tripybuild.documents.document import Document
-from tripybuild.schema.operator.operator import Law, Location, Snippet
+from tripybuild.schema.operator.operator import Location, Requirement, Snippet
 from tripybuild.types.patterns import Pattern, ValuePattern
 
 
@@ -80,5 +80,5 @@ class Part:
     """The inputs that may be left out; the steps read None then."""
     allowed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The dtypes that a type variable can have, where not all that its operators take."""
-    laws: Mapping[str, Law] = field(default_factory=dict)
+    laws: Mapping[str, Requirement] = field(default_factory=dict)
     """What must hold of the sizes."""

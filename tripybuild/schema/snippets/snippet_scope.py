@@ -14,10 +14,10 @@ from tripybuild.schema.operator.operator import (
     KEPT,
     Attribute,
     Input,
-    Law,
     Location,
     Operator,
     Output,
+    Requirement,
     Snippet,
 )
 from tripybuild.schema.snippets.vocabularies import (
@@ -75,7 +75,7 @@ def region_names(pattern: RegionPattern) -> tuple[str | None, str | None]:
     return (element if free else None), (shape[0].name if shape else None)
 
 
-def laws_around_regions(operator: Operator) -> tuple[list[Law], list[Law]]:
+def laws_around_regions(operator: Operator) -> tuple[list[Requirement], list[Requirement]]:
     """The laws that hold before regions are recorded, and those about what the regions give."""
     given = {n for pattern in operator.regions().values() for n in region_names(pattern) if n}
     laws = operator.laws.values()
@@ -177,7 +177,9 @@ def unbound_names(
             )
 
 
-def in_message(law: Law, bound: frozenset[str], surface: AllowedNames) -> Iterator[Diagnostic]:
+def in_message(
+    law: Requirement, bound: frozenset[str], surface: AllowedNames
+) -> Iterator[Diagnostic]:
     """What a law's message fills in are expressions, as the law itself is one."""
     document, location = law.that.document, (*_entry(law), "message")
     span = document.span(location)
@@ -196,7 +198,7 @@ def in_message(law: Law, bound: frozenset[str], surface: AllowedNames) -> Iterat
             yield replace(found, span=span)
 
 
-def _entry(law: Law) -> Location:
+def _entry(law: Requirement) -> Location:
     """The place of a law, whose expression may stand below it under a key of its own."""
     location = law.that.location
     return location[:-1] if location[-1] == "that" else location
@@ -299,7 +301,7 @@ def _unbound_in_type(where: str, name: str, known: frozenset[str], span: Span) -
     )
 
 
-def law_argument(operator: Operator, law: Law) -> str | None:
+def law_argument(operator: Operator, law: Requirement) -> str | None:
     """The argument that a law is about.
 
     Args:
