@@ -71,15 +71,17 @@ def planned(folder, text):
     return plan(registry, "gates")
 
 
-@pytest.fixture
-def gated(tmp_path, monkeypatch):
-    registry, out = tmp_path / "registry", tmp_path / "out"
+@pytest.fixture(scope="module")
+def gated(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("gates")
+    registry, out = folder / "registry", folder / "out"
     registry.mkdir()
     for path, text in planned(registry, GATED).items():
         (out / path).parent.mkdir(parents=True, exist_ok=True)
         (out / path).write_text(text, encoding="utf-8")
-    monkeypatch.syspath_prepend(out)
-    yield import_module("gates").Gated
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(out)
+        yield import_module("gates").Gated
     for name in [name for name in sys.modules if name.split(".")[0] == "gates"]:
         del sys.modules[name]
 

@@ -1,6 +1,6 @@
 """Layer builds: an operator's layers built by real TensorRT, without a GPU.
 
-Invariant: what is asked of TensorRT is what `compile` asks: the same packed module, passes and
+Invariant: what is asked of TensorRT is what `compile` asks: the same module, passes and
 translation, in the same process apart. Where the library is not installed, the module is verified
 and no more.
 """
@@ -15,9 +15,9 @@ from tripybuild.errors.diagnostics import DiagnosticError, concise
 from tripybuild.symbolic.conditions import UndecidedSize
 from tripybuild.targets.model_manifest import tensor_entries
 from tripybuild.targets.tensorrt.build import PACKED
-from tripybuild.targets.tensorrt.model import PIPELINE, check_record, dialect_module
+from tripybuild.targets.tensorrt.model import PIPELINE, check_record, dialect_module, module_text
 from tripybuild.tensorrt.emission import EmittedModule, Profile
-from tripybuild.tensorrt.mlir import packing, resources, verifier
+from tripybuild.tensorrt.mlir import packing, verifier
 from tripybuild.tensorrt.passes import pipeline
 from tripybuild.tensorrt.translation.type_crosscheck import disagreements
 from tripybuild.testing.check_counts import has_distribution, report_absence
@@ -84,10 +84,13 @@ def graph_types(graph: Graph) -> dict[str, Any]:
 
 def build_record(module: EmittedModule, gpu: str | None = None) -> Any:
     """The record of the engine of a module; the engine itself is of no use here."""
-    options: dict[str, Any] = {"pipeline": list(PIPELINE), "form": PACKED, "plan": os.devnull}
+    options: dict[str, Any] = {"pipeline": list(PIPELINE), "plan": os.devnull}
     options["compute_capabilities"] = [gpu] if gpu else []
-    resources.of(module.module).add_arrays(module.resources)
-    content = packing.pack(module.module)
+    content: str | bytes
+    if module.resources:  # which a packed module has beside it, and a text within
+        content = module_text(module, data=True)
+    else:
+        content, options["form"] = packing.pack(module.module), PACKED
     return json.loads(compiler_process.session(TARGET).compile(TARGET, content, options))
 
 

@@ -3,6 +3,8 @@
 The networks are those of `tensorrt_recordings`: each layer with fixed and with dynamic sizes.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tensorrt_recordings import OPT, PROFILE, RECORDINGS, B, Recording, S
@@ -20,8 +22,8 @@ from tripybuild.tensorrt.mlir import resources, verifier
 from tripybuild.tensorrt.mlir.reading import parser
 from tripybuild.tensorrt.mlir.writing import printer
 from tripybuild.tensorrt.passes import pipeline
-from tripybuild.tensorrt.runtime.engine import build
 from tripybuild.tensorrt.translation.type_crosscheck import disagreements
+from tripybuild.testing.engines.layer_builds import build_record
 from tripybuild.types.dtypes import boolean, float32, int32
 
 # What TensorRT-RTX has and cannot build: the module is right, and an engine of it is refused.
@@ -98,17 +100,17 @@ def test_tensorrt_builds_it(name):
     recording = RECORDINGS[name]
     network = recording.network()
     made = emit_module(network, "recorded", [PROFILE])
-    pipeline.run(made.module, PIPELINE)
+    made = replace(made, resources=arrays(network, made))
     refused = NOT_BUILT.get(recording.layer) or FAULTS.get(name)
-    options = {"library": "tensorrt-rtx"}
     if refused is None:
-        record = build(made.module, options, arrays(network, made)).record
+        record = build_record(made)
+        pipeline.run(made.module, PIPELINE)
         outputs = [{"name": n, **described(v)} for n, v in network.outputs.items()]
         assert [each["name"] for each in record["outputs"]] == list(network.outputs)
         assert not list(disagreements(made.module, record, outputs))
         return
     with pytest.raises(DiagnosticError, match="tensorrt") as caught:
-        build(made.module, options, arrays(network, made))
+        build_record(made)
     (problem,) = caught.value.diagnostics
     code = "tensorrt-refused" if name in FAULTS else "tensorrt-unsupported"
     assert problem.code == code
