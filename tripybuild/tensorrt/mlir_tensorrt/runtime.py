@@ -11,8 +11,8 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process.per_process import process
 from tripybuild.tensorrt.mlir_tensorrt.library import NAME, installed_version, interface
 from tripybuild.tensorrt.runtime import dlpack, gpu
+from tripybuild.tensorrt.runtime.context import size_of, unpack_elements
 from tripybuild.tensorrt.runtime.cuda import refuse_fork
-from tripybuild.tensorrt.runtime.packing import size_of, unpack_elements
 from tripybuild.types.dtypes import BY_NAME, dtype
 
 Array = np.ndarray[Any, Any]

@@ -2,9 +2,11 @@
 
 For TensorRT-RTX it has a runtime cache: kernels that were compiled for this GPU once are read in
 the next process, where `kernels` keeps them. An output whose sizes depend on data has an allocator
-of ours, which TensorRT asks for memory and tells the sizes.
+of ours, which TensorRT asks for memory and tells the sizes. In an engine's memory two elements of
+four bits share a byte, the first one in its low half.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn, Protocol
 
@@ -12,10 +14,43 @@ import numpy as np
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.tensorrt.runtime.cuda import Buffer, Cuda
-from tripybuild.tensorrt.runtime.packing import memory, size_of, unpack_elements
 from tripybuild.tensorrt.translation.library import Library
 from tripybuild.tensorrt.translation.log import Log
-from tripybuild.types.dtypes import BY_NAME
+from tripybuild.types.dtypes import BY_NAME, dtype
+
+Array = np.ndarray[Any, Any]
+HALF = 4  # bits
+
+
+def size_of(kind: dtype, shape: tuple[int, ...]) -> int:
+    """Return how many bytes a tensor takes."""
+    count = math.prod(shape)
+    return (count + 1) // 2 if kind.bits == HALF else count * int(kind.numpy.itemsize)
+
+
+def pack_elements(array: Array, kind: dtype) -> Array:
+    """Return an array whose memory is as the engine reads it; nothing is copied without need."""
+    whole = np.ascontiguousarray(array)
+    if kind.bits != HALF:
+        return whole
+    halves = whole.reshape(-1).view(np.uint8) & 15
+    even = np.append(halves, np.uint8(0)) if halves.size % 2 else halves
+    return even[0::2] | (even[1::2] << HALF)
+
+
+def memory(kind: dtype, shape: tuple[int, ...]) -> Array:
+    """Return an array for an engine to write a tensor to, for `unpack_elements` to take."""
+    if kind.bits != HALF:
+        return np.empty(shape, kind.numpy)
+    return np.empty(size_of(kind, shape), np.uint8)
+
+
+def unpack_elements(written: Array, kind: dtype, shape: tuple[int, ...]) -> Array:
+    """Return the tensor that an engine wrote to `memory`."""
+    if kind.bits != HALF:
+        return written
+    halves = np.stack((written & 15, written >> HALF), axis=-1).reshape(-1)
+    return halves[: math.prod(shape)].view(kind.numpy).reshape(shape).copy()
 
 
 class KernelStore(Protocol):
@@ -127,9 +162,6 @@ class ExecutionContext:
     def _refuse(self, message: str) -> NoReturn:
         said = self._log.drain()
         raise DiagnosticError(Diagnostic("engine-failed", message, notes=said))
-
-
-Array = np.ndarray[Any, Any]
 
 
 class InputMemory(Protocol):

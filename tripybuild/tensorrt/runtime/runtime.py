@@ -15,10 +15,14 @@ import numpy as np
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process.per_process import process
 from tripybuild.tensorrt.runtime import gpu
-from tripybuild.tensorrt.runtime.context import EngineOutput, ExecutionContext
+from tripybuild.tensorrt.runtime.context import (
+    EngineOutput,
+    ExecutionContext,
+    pack_elements,
+    size_of,
+)
 from tripybuild.tensorrt.runtime.cuda import Buffer, Cuda, refuse_fork
 from tripybuild.tensorrt.runtime.dlpack import DeviceArray
-from tripybuild.tensorrt.runtime.packing import pack_elements, size_of
 from tripybuild.tensorrt.translation.library import Library
 from tripybuild.tensorrt.translation.log import Log
 from tripybuild.types.dtypes import BY_NAME

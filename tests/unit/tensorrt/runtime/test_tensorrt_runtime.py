@@ -16,7 +16,7 @@ from tripybuild.compiler.executable import Executable
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.process.per_process import process
 from tripybuild.targets.tensorrt.target import KernelCache, TensorrtRtx
-from tripybuild.tensorrt.runtime import context, gpu, packing, runtime
+from tripybuild.tensorrt.runtime import context, gpu, runtime
 from tripybuild.tensorrt.runtime.cuda import Cuda
 from tripybuild.tensorrt.runtime.runtime import LoadedEngine
 from tripybuild.tensorrt.translation.library import Library
@@ -442,10 +442,10 @@ def test_elements_of_four_bits():
     """Two lie in a byte, the first in its low half."""
     kind = BY_NAME["int4"]
     array = np.array([[1, -2, 7]], np.int8).astype(ml_dtypes.int4)
-    lying = packing.pack_elements(array, kind)
+    lying = context.pack_elements(array, kind)
     assert lying.tolist() == [0xE1, 0x07]
-    assert packing.size_of(kind, array.shape) == 2
-    np.testing.assert_array_equal(packing.unpack_elements(lying, kind, (1, 3)), array)
+    assert context.size_of(kind, array.shape) == 2
+    np.testing.assert_array_equal(context.unpack_elements(lying, kind, (1, 3)), array)
 
 
 # Kernels that were compiled for this GPU
@@ -661,8 +661,7 @@ def test_records_of_something_else(machine, said):
 def test_an_executable_says_what_it_is():
     """In a notebook, its name and types."""
     assert repr(executable(DOUBLED)) == (
-        "<Executable tiny for tensorrt-rtx: "
-        "(x: float32[B, 4]) -> (y: float32[B, 4], s: float32[()])>"
+        "<Executable tiny for tensorrt-rtx: (x: float32[B, 4]) -> (y: float32[B, 4], s: float32[])>"
     )
 
 
