@@ -62,15 +62,13 @@ class Duration(NamedTuple):
     number: float
 
 
-def setting(text: str | SizeSetting) -> SizeSetting:
+def setting(text: str) -> SizeSetting:
     """Read `depth=2`: a number, a boolean, or else a text."""
-    return text if isinstance(text, SizeSetting) else SizeSetting(*value(*_split(text, "depth=2")))
+    return SizeSetting(*value(*_split(text, "depth=2")))
 
 
-def shape(text: str | SizeAssignment) -> SizeAssignment:
+def shape(text: str) -> SizeAssignment:
     """Read `B=1,S=128`."""
-    if isinstance(text, SizeAssignment):
-        return text
     sizes: dict[str, int] = {}
     for part in text.split(","):
         name, value = _split(part.strip(), "B=1,S=128")
@@ -82,18 +80,14 @@ def shape(text: str | SizeAssignment) -> SizeAssignment:
     return SizeAssignment(sizes)
 
 
-def source(text: str | InputFile) -> InputFile:
+def source(text: str) -> InputFile:
     """Read `tokens=tokens.npy`."""
-    if isinstance(text, InputFile):
-        return text
     name, path = _split(text, "tokens=tokens.npy")
     return InputFile(name, Path(path))
 
 
-def seconds(text: str | Duration) -> Duration:
+def seconds(text: str) -> Duration:
     """Read `90` or `0.5`."""
-    if isinstance(text, Duration):
-        return text
     from tripybuild.worker.failures import check_timeout  # noqa: PLC0415 - most have no limit
 
     try:
@@ -145,10 +139,8 @@ class ArgumentSpec(NamedTuple):
     what: object
 
 
-def argument(text: str | ArgumentSpec) -> ArgumentSpec:
+def argument(text: str) -> ArgumentSpec:
     """Read `x=float32[2,3]`; errors are those of usage."""
-    if isinstance(text, ArgumentSpec):
-        return text
     name, equals, rest = text.partition("=")
     if not (equals and rest and NAME.fullmatch(name)):
         raise typer.BadParameter(f"`{text}` is not of the form `{EXAMPLE}`")
