@@ -5,7 +5,7 @@ import pytest
 from tripybuild.testing import ModuleSuite
 
 SUITE = ModuleSuite("ops_registry/modules/embedding.yaml", "tripyapi", __file__)
-DTYPES = ["float32", "float16", "bfloat16"]
+DTYPES = ["float32", "float16", "bfloat16", "int4", "int8", "int32", "int64", "bool"]
 EXAMPLES = ["Embedding(3, -1) fails not-negative"]
 
 

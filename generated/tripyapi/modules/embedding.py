@@ -41,7 +41,18 @@ class Embedding(Module, fixed=("num_embeddings", "embedding_dim", "dtype"), type
         self, num_embeddings: int, embedding_dim: int, dtype: dtypes.dtype = dtypes.float32
     ) -> None:
         check = begin(DECLARATION)
-        dtype = check.dtype("dtype", dtype, dtypes.float32, dtypes.float16, dtypes.bfloat16)
+        dtype = check.dtype(
+            "dtype",
+            dtype,
+            dtypes.float32,
+            dtypes.float16,
+            dtypes.bfloat16,
+            dtypes.int4,
+            dtypes.int8,
+            dtypes.int32,
+            dtypes.int64,
+            dtypes.bool,
+        )
         num_embeddings = check.integer("num_embeddings", num_embeddings)
         embedding_dim = check.integer("embedding_dim", embedding_dim)
         with check.law(

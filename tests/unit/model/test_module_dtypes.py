@@ -41,6 +41,12 @@ def test_a_module_has_the_dtype_that_it_is_made_with(tmp_path, call):
     assert {each.dtype for each in made.weights.values()} == {float16}
 
 
+@pytest.mark.parametrize("dtype", ["int4", "int8", "int32", "int64", "bool"])
+def test_an_embedding_may_look_up_other_values_than_floats(tmp_path, dtype):
+    made = graph(tmp_path, "Embedding(5, 4)", takes="int32", maker=dtype)
+    assert {str(each.dtype) for each in made.weights.values()} == {dtype}
+
+
 def test_a_part_of_a_module_has_its_dtype(tmp_path):
     text = """
         inputs:
