@@ -1,11 +1,14 @@
 """Sample arguments: sizes become shapes, the rest attributes."""
 
+import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from tripybuild.language.evaluate import evaluate
+from tripybuild.language.grammar import Program
 from tripybuild.language.names import free_names
+from tripybuild.language.vocabulary import Vocabulary
 from tripybuild.schema.operator.dtype_combinations import Tuple, slots, tensor_inputs
 from tripybuild.schema.operator.operator import Input, Operator, Snippet
 from tripybuild.schema.operator.samples import Place, free_sizes, is_sample_value
@@ -14,7 +17,6 @@ from tripybuild.testing.region_functions import region_function
 from tripybuild.trace.values import Size
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.patterns import (
-    Dimension,
     Pattern,
     TensorPattern,
     TensorsPattern,
@@ -79,9 +81,13 @@ class SampleNames(dict[str, Any]):
 
     def value(self, snippet: Snippet) -> Any:
         """The value of a snippet."""
-        for name in free_names(snippet.program):
+        return self.evaluate(snippet.program)
+
+    def evaluate(self, program: Program | ast.expr, vocabulary: Vocabulary = SHAPE) -> Any:
+        """The value of an expression; what it reads is bound first."""
+        for name in free_names(program):
             self.need(name)
-        return evaluate(snippet.program, self, SHAPE)
+        return evaluate(program, self, vocabulary)
 
     def need(self, name: str) -> None:
         """Bind a name of `infer`, or an attribute that has a default."""
@@ -101,9 +107,7 @@ class SampleNames(dict[str, Any]):
         for option in chosen:
             if isinstance(value, (int, float)):
                 for length in reversed(option.lengths or ()):
-                    for name in free_names(length):
-                        self.need(name)
-                    value = [value] * evaluate(length, self, SHAPE)
+                    value = [value] * self.evaluate(length)
                 if option.lengths == ():
                     value = [value]
         return value
@@ -176,9 +180,7 @@ def _operand(
     several = isinstance(options(input.pattern)[0], TensorsPattern)
     if several:
         assert pattern.shape is not None
-        for name in free_names(pattern.shape[0].expression):
-            names.need(name)
-        shapes = evaluate(pattern.shape[0].expression, names, SHAPE)
+        shapes = names.evaluate(pattern.shape[0].expression)
         elements = names.get(listed or "") or [element] * len(shapes)
         return SampleOperand(tuple(elements), tuple(map(tuple, shapes)), several, generator)
     known = input.constant is not None and bool(names.value(input.constant))
@@ -186,9 +188,4 @@ def _operand(
 
 
 def _shape(pattern: TensorPattern, names: SampleNames) -> tuple[Size, ...]:
-    def value_of(dimension: Dimension) -> Any:
-        for name in free_names(dimension.expression):
-            names.need(name)
-        return evaluate(dimension.expression, names, SHAPE)
-
-    return tuple(size for _, size in pattern.sizes(value_of))
+    return tuple(size for _, size in pattern.sizes(lambda each: names.evaluate(each.expression)))

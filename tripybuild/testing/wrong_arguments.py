@@ -10,8 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 from tripybuild.errors.diagnostics import DiagnosticError
-from tripybuild.language.evaluate import evaluate
-from tripybuild.language.names import free_names
 from tripybuild.schema.operator.dtype_combinations import legal_tuples
 from tripybuild.schema.operator.operator import Input, Operator
 from tripybuild.testing.cases import Function
@@ -30,7 +28,6 @@ from tripybuild.types.patterns import (
     options,
     tensors,
 )
-from tripybuild.types.vocabulary import SHAPE
 
 WORD = "no such value"
 # A value of each kind, and those that are none. Booleans are numbers, but no integers.
@@ -180,7 +177,7 @@ def _lists(lengths: Sequence[ast.expr], sample: BoundSample, wrong: Sequence[Any
     if not lengths:
         yield from ([value] for value in wrong)
         return
-    counts = [_value(length, sample) for length in lengths]
+    counts = [sample.names.evaluate(length) for length in lengths]
     for more in range(len(counts)):
         longer = [count + (index == more) for index, count in enumerate(counts)]
         yield _nest(longer, 1)
@@ -220,10 +217,4 @@ def _rank(operator: Operator, form: ValuePattern, sample: BoundSample) -> int:
     assert argument is not None
     if isinstance(argument, ast.Name) and argument.id in operator.inputs:
         return len(sample.operands[argument.id].shapes[0])
-    return int(_value(argument, sample))
-
-
-def _value(node: ast.expr, sample: BoundSample) -> Any:
-    for name in free_names(node):
-        sample.names.need(name)
-    return evaluate(node, sample.names, SHAPE)
+    return int(sample.names.evaluate(argument))

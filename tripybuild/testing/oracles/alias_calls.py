@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from tripybuild.language.evaluate import evaluate
-from tripybuild.language.names import free_names
 from tripybuild.language.vocabulary import Vocabulary
 from tripybuild.reference.call_names import CallNames
 from tripybuild.reference.numerics.arrays import Array, round_cast
@@ -56,9 +54,7 @@ class AliasCall:
 
     def value(self, snippet: Snippet) -> Any:
         """The value of a snippet of an alias."""
-        for name in free_names(snippet.program):
-            self.names.need(name)
-        return evaluate(snippet.program, self.names, VOCABULARY)
+        return self.names.evaluate(snippet.program, VOCABULARY)
 
     def applies(self, alias: Alias) -> bool:
         """Whether the other operator can say the call."""
