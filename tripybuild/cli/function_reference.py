@@ -21,7 +21,6 @@ from tripybuild.cli.options import ArgumentSpec, infos, tensor
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span, suggest
 from tripybuild.errors.user_frames import MOST, PACKAGES
 from tripybuild.process.paths import PACKAGE
-from tripybuild.trace.location import span_between
 from tripybuild.types.dtypes import BY_NAME
 
 if TYPE_CHECKING:
@@ -234,6 +233,8 @@ def _definition_span(asked: FunctionReference) -> Span:
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         if any(isinstance(each, ast.Name) and each.id == name for each in targets):
             last, end = node.end_lineno or node.lineno, node.end_col_offset or 0
+            from tripybuild.trace.location import span_between  # noqa: PLC0415 - see `main`
+
             return span_between(file, node.lineno, node.col_offset, last, end)
     return Span(file, 1, 1, 1, 2)
 
