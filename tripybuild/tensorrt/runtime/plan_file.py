@@ -65,7 +65,7 @@ class SequentialFile:
                 self._disable_direct_io()  # not every file system can
                 continue
             self._position += count
-            if count < self._filled:  # the disk is nearly full, or somebody sent a signal
+            if count < self._filled:  # the disk is nearly full, or a signal came
                 self._disable_direct_io()
                 self._stretch[: self._filled - count] = self._stretch[count : self._filled]
             self._filled -= count

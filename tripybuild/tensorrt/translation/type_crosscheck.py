@@ -88,7 +88,7 @@ def _layer_disagreements(operation: TensorrtOperation, layer: Mapping[str, Any])
         said["the dialect"] = [_type(each) for each in inferred]
     for index, types in enumerate(zip(*said.values(), strict=True)):
         if not all(one.agrees(other) for one in types for other in types):
-            shown = ", ".join(f"{each} in {who}" for who, each in zip(said, types, strict=True))
+            shown = ", ".join(f"{each} in {by}" for by, each in zip(said, types, strict=True))
             yield f"gives {shown} as result {index}"
 
 

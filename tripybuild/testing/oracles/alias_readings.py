@@ -190,7 +190,7 @@ def _neighbor_problem(alias: Alias, said: AliasCall, given: Arguments) -> str | 
         call = ForeignCall(alias.signature, given, alias.result, alias.opset)
         results = system.run(call, [from_numpy(each.dtype) for each in wanted])
     except (AliasMismatch, UnsupportedCall, RuntimeError, DiagnosticError):
-        return None  # nobody says that it is a call, or what is inside has no value
+        return None  # it is no call of that system, or an argument has no value
     if AliasCall.of(said.operator, case).differences(alias):
         return None
     if len(results) != len(wanted):

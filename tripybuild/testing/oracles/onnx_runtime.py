@@ -56,7 +56,7 @@ def run(call: ForeignCall, wanted: Sequence[dtype], *, wide: bool = False) -> li
 
     Raises:
         UndefinedCall: Where no opset has the operator for these dtypes.
-        UnsupportedCall: Where nobody here has a kernel.
+        UnsupportedCall: Where no available runtime has a kernel.
         RuntimeError: Where it is refused.
     """
     way = WIDE if wide else {}

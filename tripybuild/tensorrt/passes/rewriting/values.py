@@ -1,7 +1,7 @@
 """Value queries: defining op, constant, splat value.
 
 A constant is a `tensorrt.constant` or an `arith.constant`. Only constants whose elements stand in
-the module are read; resources are weights, which nobody folds. A splat is one number repeated.
+the module are read; resources are weights, which are not folded. A splat is one number repeated.
 `splat` asks a constant itself; `uniform` looks through the ops that keep a splat one (reshapes,
 broadcasts, casts), and rounds the number as those casts do.
 """
