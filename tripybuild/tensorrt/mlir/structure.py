@@ -99,7 +99,7 @@ def implicit_terminators(operation: Operation) -> Iterator[tuple[str, tuple[str,
 
 def _symbols(operation: Operation) -> Iterator[Finding]:
     seen = dict[str, Operation]()
-    for each in _child_operations(operation):
+    for each in child_ops(operation):
         name = each.properties.get("sym_name", each.attributes.get("sym_name"))
         if isinstance(name, StringAttr):
             first = seen.setdefault(name.data, each)
@@ -108,7 +108,8 @@ def _symbols(operation: Operation) -> Iterator[Finding]:
                 yield each, f"redefinition of symbol named '{name.data}'", (note,)
 
 
-def _child_operations(operation: Operation) -> Iterator[Operation]:
+def child_ops(operation: Operation) -> Iterator[Operation]:
+    """Give the operations directly inside of an operation."""
     for region in operation.regions:
         for block in region.blocks:
             yield from block.ops

@@ -43,10 +43,8 @@ def diagnostic(operation: Operation, message: str, notes: tuple[str, ...] = ()) 
 def _within(operation: Operation) -> Iterator[Diagnostic]:
     own = list(_own_diagnostics(operation))
     yield from own
-    for region in operation.regions:
-        for block in region.blocks:
-            for each in block.ops:
-                yield from _within(each)
+    for each in structure.child_ops(operation):
+        yield from _within(each)
     if not own:
         yield from (diagnostic(*found) for found in structure.problems(operation))
 
@@ -61,8 +59,7 @@ def _first(operation: Operation) -> list[Diagnostic]:
     )
     if found:
         return found
-    inner = [each for region in operation.regions for block in region.blocks for each in block.ops]
-    for each in sorted(inner, key=_has_isolated_scope):
+    for each in sorted(structure.child_ops(operation), key=_has_isolated_scope):
         if found := _first(each):
             return found
     fitting = list(_own_diagnostics(operation)) if has_inside else []

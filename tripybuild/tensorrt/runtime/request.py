@@ -85,10 +85,8 @@ def module_of(content: bytes, options: Mapping[str, Any]) -> ModuleOp:
 
 def weights_of(options: Mapping[str, Any]) -> dict[str, Array]:
     """Return the weights of a request by name."""
-    weights = {}
-    for file in options.get("weights") or ():
-        weights.update(map_arrays(file))
-    return weights
+    files = options.get("weights") or ()
+    return {name: array for file in files for name, array in map_arrays(file).items()}
 
 
 def respond(

@@ -94,17 +94,12 @@ def fold_concatenation(op: ConcatenationOp) -> Sequence[Folded] | None:
         return ()
     if len(sizes(op.result)) != 1 or element(op.result) != i32:
         return None
-    return _concatenate([dense_of(value) for value in inputs], sizes(op.result))
-
-
-def _concatenate(parts: Sequence[Dense | None], shape: Sequence[object]) -> Sequence[Folded] | None:
+    parts = [dense_of(value) for value in inputs]
     arrays = [elements.to_numpy(part) for part in parts if part is not None]
-    if len(arrays) != len(parts):
-        return None
-    if sum(array.size for array in arrays) > LARGEST:
+    if len(arrays) != len(parts) or sum(array.size for array in arrays) > LARGEST:
         return None
     whole = np.concatenate(arrays)
-    return (whole,) if whole.shape == tuple(shape) else None
+    return (whole,) if whole.shape == sizes(op.result) else None
 
 
 def fold_shape(op: ShapeOp) -> Sequence[Folded] | None:

@@ -4,8 +4,6 @@ Constant kernels become attributes, and products such that TensorRT fuses: it wa
 it is; a transpose of the right side is free. Reductions keep dimensions, and sums become averages.
 """
 
-from xdsl.ir import SSAValue
-
 from tripybuild.tensorrt.dialect import (
     ConstantOp,
     ConvolutionOp,
@@ -131,8 +129,8 @@ def keep_dimension(op: ReduceOp, rewriter: PatternRewriter) -> bool:
         return False
     if not compatible(_keepdim_shape(op, axis), sizes(expanded.result)):
         return False
-    _replace_chain(op, expanded, rewriter, keep=True, operation=op.value("reduce_operation"))
-    return True
+    kind = op.value("reduce_operation")
+    return _replace_chain(op, expanded, rewriter, keep=True, operation=kind)
 
 
 def average(op: ReduceOp, rewriter: PatternRewriter) -> bool:
@@ -143,18 +141,14 @@ def average(op: ReduceOp, rewriter: PatternRewriter) -> bool:
         return False
     if not isinstance(quotient, ElementWiseOp) or quotient.result.type != op.result.type:
         return False
-    if quotient.value("elementwise_operation") != "kDIV" or not _divides(quotient.input2):
+    if quotient.value("elementwise_operation") != "kDIV":
         return False
     size = sizes(op.input)[axis]
-    if size is None or float_splat(quotient.input2) != size:
+    divisor = quotient.input2
+    if size is None or defining_op(divisor, ConstantOp) is None or float_splat(divisor) != size:
         return False
     keep = bool(op.value("keep_dimensions"))
-    _replace_chain(op, quotient, rewriter, keep=keep, operation="kAVG")
-    return True
-
-
-def _divides(value: SSAValue) -> bool:
-    return defining_op(value, ConstantOp) is not None
+    return _replace_chain(op, quotient, rewriter, keep=keep, operation="kAVG")
 
 
 def _replace_chain(
@@ -164,9 +158,9 @@ def _replace_chain(
     *,
     keep: bool,
     operation: str,
-) -> None:
+) -> bool:
     """Let one reduction do what a reduction and the op after it did."""
-    rewriter.replace_with(
+    return rewriter.replace_with(
         last,
         ReduceOp,
         op.input,

@@ -31,12 +31,8 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tripybuild.tensorrt.dialect import ConstantOp
 from tripybuild.tensorrt.mlir import elements
-from tripybuild.tensorrt.passes.rewriting.effects import (
-    child_ops,
-    has_isolated_scope,
-    is_dead,
-    walk_ops,
-)
+from tripybuild.tensorrt.mlir.structure import child_ops
+from tripybuild.tensorrt.passes.rewriting.effects import has_isolated_scope, is_dead, walk_ops
 
 
 class Worklist:

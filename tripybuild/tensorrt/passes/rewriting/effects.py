@@ -13,6 +13,8 @@ from xdsl.traits import (
     SymbolOpInterface,
 )
 
+from tripybuild.tensorrt.mlir.structure import child_ops
+
 
 @cache
 def _is_terminator_or_symbol(op_class: type[Operation]) -> bool:
@@ -33,13 +35,6 @@ def _free(op_class: type[Operation]) -> bool | None:
 @cache
 def _has_isolated_trait(op_class: type[Operation]) -> bool:
     return op_class.has_trait(IsolatedFromAbove)
-
-
-def child_ops(op: Operation) -> Iterator[Operation]:
-    """The ops directly inside of an op."""
-    for region in op.regions:
-        for block in region.blocks:
-            yield from block.ops
 
 
 def walk_ops(op: Operation) -> Iterator[Operation]:
