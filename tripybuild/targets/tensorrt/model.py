@@ -107,26 +107,25 @@ def emit_graph(built: ModelGraph, graph: Graph, shapes: Sequence[Mapping[str, in
     return module_text(engine_module(built, graph, shapes), locations=False)
 
 
-def compile_graph(request: CompileRequest, target: "EngineTarget") -> CompiledModel:
+def compile_graph(
+    request: CompileRequest, target: "EngineTarget", weights: EngineWeights
+) -> CompiledModel:
     """Build the engine of a model, and keep its record and the module that it is of."""
     graph, tell, manifest = request.graph, request.tell, request.manifest
-    tell("lower")
-    with EngineWeights(target.name, request.weights, graph.weights) as weights:
-        with logger.log_time(f"lower {graph.name} to the tensorrt dialect"):
-            module = engine_module(request.built, graph, manifest["shapes"])
-        logger.mlir(lambda: module_text(module, locations=False))
-        content = packing.pack(module.module)
-        source = EngineSource(content, PACKED, weights, module.resources, folder=request.folder)
-        text = cache(
-            partial(_verified_text, module)
-        )  # made while the compiler's process is at work
-        tell("engine")
-        with logger.log_time(f"build the engine of {graph.name}"):
-            engine = build_engine(source, target, PIPELINE, request.options, request.timeout, text)
-        check_record(engine.record, manifest)
-        made = pack_model(engine, text().encode(), json.loads(json.dumps(manifest)))
-        made.warnings += nonfinite_warnings(weights.nonfinite(), graph.weights, request.weights)
-        return made
+    with logger.log_time(f"lower {graph.name} to the tensorrt dialect"):
+        module = engine_module(request.built, graph, manifest["shapes"])
+    logger.mlir(lambda: module_text(module, locations=False))
+    content = packing.pack(module.module)
+    source = EngineSource(content, PACKED, weights, module.resources, folder=request.folder)
+    # It is made while the compiler's process is at work.
+    text = cache(partial(_verified_text, module))
+    tell("engine")
+    with logger.log_time(f"build the engine of {graph.name}"):
+        engine = build_engine(source, target, PIPELINE, request.options, request.timeout, text)
+    check_record(engine.record, manifest)
+    made = pack_model(engine, text().encode(), json.loads(json.dumps(manifest)))
+    made.warnings += nonfinite_warnings(weights.nonfinite(), graph.weights, request.weights)
+    return made
 
 
 def _verified_text(module: EmittedModule) -> str:

@@ -28,6 +28,7 @@ from tripybuild.targets.protocol import (
 )
 from tripybuild.targets.table import prepare_compiler
 from tripybuild.targets.tensorrt.record import read_record
+from tripybuild.targets.tensorrt.weights import EngineWeights
 from tripybuild.tensorrt.mlir_tensorrt import runtime as mlir_tensorrt
 from tripybuild.tensorrt.runtime import dlpack, gpu
 from tripybuild.tensorrt.runtime.cuda import Cuda
@@ -79,9 +80,11 @@ class EngineTarget(Target):
 
     def compile(self, request: CompileRequest) -> CompiledModel:
         """Build one engine with a profile for the ranges, and one for each of the sizes."""
-        from tripybuild.targets.tensorrt import model  # noqa: PLC0415 - xDSL
+        request.tell("lower")
+        with EngineWeights(self.name, request.weights, request.graph.weights) as weights:
+            from tripybuild.targets.tensorrt import model  # noqa: PLC0415 - xDSL, beside the weights
 
-        return model.compile_graph(request, self)
+            return model.compile_graph(request, self, weights)
 
     def compile_module(
         self,
