@@ -25,7 +25,6 @@ from xdsl.dialects.builtin import (
     StringAttr,
     SymbolRefAttr,
     TensorType,
-    UnitAttr,
     f32,
     f64,
     i1,
@@ -141,7 +140,6 @@ I32_ARRAY = _array("i32", IntegerType(32))
 I64_ARRAY = _array("i64", IntegerType(64))
 F32_ARRAY = _array("f32", f32)
 STRING = _plain("string attribute", StringAttr, StringAttr, lambda given: given.data)
-UNIT = _plain("unit attribute", UnitAttr, lambda _: UnitAttr(), lambda _: True)
 DICTIONARY = _plain(
     "dictionary of named attribute values", DictionaryAttr, DictionaryAttr, lambda given: given.data
 )
@@ -157,7 +155,6 @@ DICTIONARY_ARRAY = AttributeKind(
 SYMBOL = _plain(
     "symbol reference attribute", SymbolRefAttr, SymbolRefAttr, lambda given: given.string_value()
 )
-SYMBOL_NAME = STRING
 
 
 def permutation(order: Sequence[int]) -> AffineMap:

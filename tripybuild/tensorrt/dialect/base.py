@@ -37,6 +37,7 @@ from tripybuild.tensorrt.layers.operation import (
     OpProblem as OpProblem,  # noqa: PLC0414
     element as element,  # noqa: PLC0414
     sizes as sizes,  # noqa: PLC0414
+    sizes_of_type,
 )
 from tripybuild.tensorrt.mlir.elements import element_of
 from tripybuild.tensorrt.shape_rules import ShapeError, compatible
@@ -92,7 +93,7 @@ def _fits(part: Component, given: Attribute) -> bool:
         return False
     if part.element is not None and part.element != given.element_type:
         return False
-    shape = sizes(given)  # nearly always equal, which is quick to see
+    shape = sizes_of_type(given)  # nearly always equal, which is quick to see
     return part.sizes is None or part.sizes == shape or compatible(part.sizes, shape)
 
 
@@ -115,6 +116,8 @@ class TensorrtOperation(IRDLOperation):
     # The text has no type of the result, which is inferred when it is read: where it cannot be,
     # MLIR's parser says so, and nothing else.
     READ_WITHOUT_TYPE: ClassVar[bool] = False
+    # Whether TensorRT's documentation allows it in the bodies of conditions and loops.
+    ALLOWED_IN_REGIONS: ClassVar[bool] = True
 
     @classmethod
     def make(
@@ -177,11 +180,12 @@ class TensorrtOperation(IRDLOperation):
         body = self.BODY
         if body is None or not body.rule_parameters:
             return None
-        shapes = body.result_shapes([read(self) for read in _rule_readers(body)])
-        return [
-            Component(shape, self.result_element(each))
-            for shape, each in zip(shapes, body.outputs, strict=True)
-        ]
+        readers, outputs = _rule_readers(body), body.outputs
+        if body.shape_rule is None and len(outputs) == 1:
+            return [Component(readers[0](self), self.result_element(outputs[0]))]
+        shapes = body.result_shapes([read(self) for read in readers])
+        elements = map(self.result_element, outputs)
+        return list(map(Component, shapes, elements))
 
     def result_element(self, result: OperationField) -> Attribute | None:
         """Give the element type of a result; None where an argument of the call says it."""

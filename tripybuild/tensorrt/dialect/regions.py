@@ -15,15 +15,6 @@ from tripybuild.tensorrt.layers.checks import Check
 from tripybuild.tensorrt.layers.operation import OpProblem
 from tripybuild.tensorrt.mlir.structure import implicit_terminators
 
-# TensorRT's documentation bans these in the bodies of conditions and loops.
-_UNSUPPORTED = frozenset(
-    f"tensorrt.{name}"
-    for name in (
-        *("padding", "deconvolution", "parametric_relu", "pooling", "ragged_softmax"),
-        *("resize_nearest", "resize_linear", "resize_cubic"),
-    )
-)
-
 
 class RegionOperation(TensorrtOperation):
     """An operation with regions; `SINGLE` are those of one block, by index and NVIDIA's name."""
@@ -64,7 +55,7 @@ def unsupported_ops(op: Operation) -> Iterator[OpProblem]:
     """Give the first operation inside that cannot be in the body of a condition or a loop."""
     for region in op.regions:
         for each in region.walk():
-            if each.name in _UNSUPPORTED:
+            if not getattr(each, "ALLOWED_IN_REGIONS", True):
                 yield OpProblem("not supported in control flow region body", at=each)
                 yield OpProblem(
                     "contains an operation that is not supported in a control flow branch region"

@@ -8,6 +8,7 @@ assembly format what it needs, `problems` checks it, and its `summary` is what M
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from typing_extensions import TypeVar, override
 from xdsl.dialects.builtin import (
@@ -58,11 +59,10 @@ def _float(summary: str, wanted: Attribute) -> ConstraintKind:
 
 def _is_quantized(element: Attribute) -> bool:
     """Tell whether a type is `!quant.uniform<i8:f32|f16, s>` without a zero point."""
-    if element.name != "quant.uniform":
+    given: Any = element
+    if given.name != "quant.uniform" or given.scale is None or given.zero_points.data[0].data:
         return False
-    storage, expressed = (getattr(element, n, None) for n in ("storage_type", "expressed_type"))
-    zero_point = getattr(element, "zero_point", None)
-    return storage == i8 and isinstance(expressed, Float32Type | Float16Type) and zero_point == 0
+    return given.storage_type == i8 and isinstance(given.expressed_type, Float32Type | Float16Type)
 
 
 I1, I4, I32, I64 = (_integer(width) for width in (1, 4, 32, 64))

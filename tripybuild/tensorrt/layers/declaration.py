@@ -69,7 +69,10 @@ class LayerDeclaration:
         self.emit = emit
         self.refuses = refuses
         self.typed = bool(typed)
+        self._like: str | None = None  # whose shape the only result has
         if self.body is not None:
+            if shape is None and self.body.shape_rule is None and len(self.body.outputs) == 1:
+                self._like = self.body.outputs[0].like or None
             if parameters is None:
                 self.parameters = self.body.parameters
             if results is None:
@@ -121,6 +124,8 @@ class LayerDeclaration:
         None for a size, or for a whole shape, means unknown. A rule refuses only what the
         dialect's verifier refuses, so that it is told where the layer is asked for.
         """
+        if self._like is not None:
+            return (arguments[self._like].shape,)
         unknown = (None,) * len(self.results)
         if not all(map(_has_shape, arguments.values())):
             return unknown

@@ -280,6 +280,7 @@ class ParametricReLUOp(LayerOperation):
     input = operand(*_SLOPED)
     slope = operand(*_SLOPED)
     result = output(*_SLOPED)
+    ALLOWED_IN_REGIONS: ClassVar[bool] = False
     CHECKS: ClassVar[Checks] = (
         all_match("rank", "input", "slope"),
         all_match("element type", "input", "slope"),

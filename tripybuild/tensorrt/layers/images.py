@@ -99,6 +99,7 @@ class _Resize(LayerOperation):
         "attr-dict $input ( `,` $output_shape^ )? `:` functional-type(operands, results)"
     )
     INFERRED: ClassVar[bool] = False
+    ALLOWED_IN_REGIONS: ClassVar[bool] = False
     INNERMOST: ClassVar[int] = 3
     MODE: ClassVar[str]
 

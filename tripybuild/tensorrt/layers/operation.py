@@ -14,6 +14,7 @@ In a class:
   `ShapeError`;
 - `assembly_format`, where it is not that of most operations;
 - `CHECKS`: traits that are checked before the verifier, in the order of NVIDIA's declaration;
+- `ALLOWED_IN_REGIONS`: False where TensorRT does not have it in conditions and loops;
 - `INFERRED`: False where the text may give the result another type than the inferred one;
 - `semantic_problems`: the verifier; the first that it yields counts;
 - `translate`: adds the layer to a network of TensorRT.
@@ -66,20 +67,23 @@ class OpProblem:
 
 def sizes(of: "Attribute | SSAValue") -> tuple[int | None, ...]:
     """Give the sizes of a ranked tensor, or of a value that is one; None is `?`."""
-    numbers = [size.data for size in _tensor(of).shape.data]
+    kind: Any = getattr(of, "type", of)
+    assert kind.name == "tensor"
+    return sizes_of_type(kind)
+
+
+def sizes_of_type(kind: Any) -> tuple[int | None, ...]:
+    """Give the sizes of a ranked tensor's type, without a look at what it is."""
+    numbers = [size.data for size in kind.shape.data]
     return tuple([None if number == UNKNOWN_SIZE else number for number in numbers])
 
 
 def element(of: "Attribute | SSAValue") -> "Attribute":
     """Give the element type of a ranked tensor, or of a value that is one."""
-    kind: Attribute = _tensor(of).element_type
-    return kind
-
-
-def _tensor(of: Any) -> Any:
-    given = getattr(of, "type", of)
-    assert given.name == "tensor"
-    return given
+    kind: Any = getattr(of, "type", of)
+    assert kind.name == "tensor"
+    found: Attribute = kind.element_type
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -230,6 +230,7 @@ class RaggedSoftMaxOp(LayerOperation):
     bounds = operand(kinds.I32)
     result = output(*kinds.FLOATS)
     CHECKS: ClassVar[Checks] = (all_match("element type", "input", "result"),)
+    ALLOWED_IN_REGIONS: ClassVar[bool] = False
 
     @staticmethod
     def result_shape(input: Shape, bounds: Shape) -> Sizes:

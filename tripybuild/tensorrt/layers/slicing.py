@@ -216,6 +216,7 @@ class PaddingOp(LayerOperation):
     pre_padding = attribute(kinds.I64_ARRAY, mlir="prePadding")
     post_padding = attribute(kinds.I64_ARRAY, mlir="postPadding")
     result = output(*_PADDED)
+    ALLOWED_IN_REGIONS: ClassVar[bool] = False
 
     @staticmethod
     def result_shape(

@@ -257,6 +257,7 @@ class DeconvolutionOp(_Convolution):
     KERNEL: ClassVar[tuple[str, str]] = ("kernel_weights", "kernelWeights")
     BIAS: ClassVar[tuple[str, str]] = ("bias_weights", "biasWeights")
     LAYER: ClassVar[str] = "deconvolution_nd"
+    ALLOWED_IN_REGIONS: ClassVar[bool] = False
     SHAPE: ClassVar[Callable[..., Sizes]] = deconvolution_shape
 
     def semantic_problems(self) -> Iterator[str | OpProblem]:
@@ -296,6 +297,7 @@ class PoolingOp(LayerOperation):
     blend_factor = optional_attribute(kinds.F32_ATTR, mlir="blendFactor")
     result = output(*_POOLED)
     assembly_format = "attr-dict `ins` `(` $input `:` type($input) `)` `->` type($result)"
+    ALLOWED_IN_REGIONS: ClassVar[bool] = False
     CHECKS: ClassVar[Checks] = (SAME_OPERANDS_AND_RESULT_ELEMENT_TYPE,)
 
     @staticmethod
