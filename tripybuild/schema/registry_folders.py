@@ -25,11 +25,6 @@ def sources(root: Path) -> dict[str, Path]:
     return {f"{name}/{path}": root / path for path in paths.list_files(root, ".yaml")}
 
 
-def shown_path(root: Path, path: Path) -> str:
-    """A file of a registry as it is shown to people, wherever the registry is."""
-    return f"{root_name(root)}/{path.relative_to(root).as_posix()}"
-
-
 def contents(path: Path) -> bytes:
     """What a file holds: nothing where it cannot be read, which the reader makes a diagnostic."""
     try:
