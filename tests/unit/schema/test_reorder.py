@@ -7,8 +7,7 @@ import pytest
 from declaration_files import FILES, HINT, REGISTRY, meaning
 
 from tripybuild.documents.document import parse, read
-from tripybuild.documents.reorder import reorder
-from tripybuild.schema.formatting import format_document
+from tripybuild.schema.formatting import format_document, reorder
 from tripybuild.schema.kinds import KINDS, kind_of
 from tripybuild.schema.load import load
 from tripybuild.schema.reading_order import entries

@@ -6,8 +6,7 @@ import pytest
 from declaration_files import FILES, HINT, meaning
 
 from tripybuild.documents.document import parse, read
-from tripybuild.documents.quoting import requote
-from tripybuild.schema.formatting import format_document
+from tripybuild.schema.formatting import format_document, requote
 from tripybuild.schema.kinds import KINDS, kind_of
 from tripybuild.schema.reading_order import is_expression
 
