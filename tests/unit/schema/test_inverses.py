@@ -7,7 +7,7 @@ import pytest
 
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.grammar import SnippetError, parse_expression
-from tripybuild.schema.foreign.inverses import HELPERS, Expansion, inversions
+from tripybuild.schema.foreign import HELPERS, Expansion, inversions
 from tripybuild.types.vocabulary import SHAPE
 
 PAGE = Path(__file__).parents[3] / "docs/operators.md"

@@ -16,8 +16,7 @@ from tripybuild.language.names import free_names
 from tripybuild.language.program import source_text
 from tripybuild.language.syntax import position
 from tripybuild.schema.entries import ForeignEntry
-from tripybuild.schema.foreign import TITLES, ForeignSignature, signatures
-from tripybuild.schema.foreign.inverses import Expansion, inversions
+from tripybuild.schema.foreign import TITLES, Expansion, ForeignSignature, inversions, signatures
 from tripybuild.schema.operator.operator import Alias, Difference, Input, Location, Snippet
 from tripybuild.schema.snippets.expressions import Expression, expression_text
 from tripybuild.schema.snippets.vocabularies import DECOMPOSE, DTYPES, SHAPE
