@@ -12,7 +12,8 @@ from tripybuild.compiler.session import compile_spec
 from tripybuild.model.graph_builder import build
 from tripybuild.packages.libraries import model_libraries
 from tripybuild.schema.files import ModelFile, PartEntry
-from tripybuild.weights import checkpoint
+from tripybuild.weights import files
+from tripybuild.weights.names import name_in_file
 
 PAGE = Path(__file__).parent.parent / "docs" / "models.md"
 FILES = {b.name: b.text for s in sections.sections(PAGE) for b in s.blocks if b.name is not None}
@@ -29,14 +30,14 @@ def test_each_file_compiles(name, tmp_path, monkeypatch):
     built = build(tmp_path / name, homes=own)
     if built.weights is not None:
         weights = {
-            checkpoint.name_in_file(path, built.weights): np.zeros(value.shape, np.float32)
+            name_in_file(path, built.weights): np.zeros(value.shape, np.float32)
             for path, value in built.graph.weights.items()
         }
         weights |= {each: np.zeros(1, np.float32) for each in built.weights.unused}
         save_file(weights, tmp_path / built.weights.file)
         if built.weights.package is not None:
             place = tmp_path / built.weights.file
-            monkeypatch.setattr(checkpoint, "locate", lambda *_: place)
+            monkeypatch.setattr(files, "_find_in_package", lambda *_: place)
 
     made = compile_spec(tmp_path / name, target="reference", homes=own)
 

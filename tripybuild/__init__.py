@@ -25,6 +25,7 @@ def compile(
     shapes: Sequence[Mapping[str, int]] = (),
     timeout: float | None = None,
     registry: Registries = None,
+    weights: Path | str | None = None,
 ) -> Executable:
     """Compile a model specification, or a module of the tensorrt dialect.
 
@@ -39,6 +40,8 @@ def compile(
         timeout: Seconds that a compiler may take.
         registry: The folder of a registry with operators and modules that the specification calls,
             or several; it can name some itself.
+        weights: A safetensors file, an index of shards or a folder with either, in the place of
+            what the specification names.
 
     Returns:
         A callable: arrays by input name in, arrays by output name out.
@@ -54,7 +57,13 @@ def compile(
     path = Path(spec)
     given = model_libraries(registry, path)
     executable = compile_spec(
-        path, target=target, sizes=sizes, shapes=shapes, timeout=timeout, homes=given
+        path,
+        target=target,
+        sizes=sizes,
+        shapes=shapes,
+        timeout=timeout,
+        homes=given,
+        weights=None if weights is None else Path(weights),
     )
     if output is not None:
         executable.save(output)

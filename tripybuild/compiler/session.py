@@ -38,6 +38,7 @@ def compile_spec(
     timeout: float | None = None,
     function: str | None = None,
     homes: Homes = no_libraries,
+    weights: Path | None = None,
 ) -> Executable:
     """Compile a model.
 
@@ -51,6 +52,8 @@ def compile_spec(
         timeout: Seconds that the compiler may take.
         function: The only function of a module to build.
         homes: Says where the operators and modules of other registries are.
+        weights: A safetensors file, an index of shards or a folder with either, in the place of the
+            files that the model names; it may be anywhere.
 
     Raises:
         DiagnosticError: With all that is wrong with the model, its weights or the request.
@@ -63,7 +66,7 @@ def compile_spec(
     began = perf_counter()
     tell = progress or (lambda phase, seconds: None)  # noqa: ARG005
     if is_mlir(path):
-        _refuse_sizes(path, sizes=sizes, shapes=shapes)
+        _refuse_spec_options(path, sizes=sizes, shapes=shapes, weights=weights)
         return Executable.of(chosen.compile_module(path, timeout, tell, function))
     if function is not None:
         message = f"`{path}` is a spec, and has no function `{function}`"
@@ -73,7 +76,7 @@ def compile_spec(
     built = build(path, sizes, homes=homes)
     asked_for = sizes_to_compile(built, shapes)
     tell("weights", perf_counter() - began)
-    read = check_weights(built)
+    read = check_weights(built, weights)
     provenance = provenance_of(built, path)
     return compile_graph(
         built,
@@ -135,7 +138,7 @@ def emit(
     """The text of a model in one of `targets.table.forms`, for fixed sizes the last of `shapes`."""
     chosen = _target_of_form(kind)
     if is_mlir(path):
-        _refuse_sizes(path, sizes=sizes, shapes=shapes)
+        _refuse_spec_options(path, sizes=sizes, shapes=shapes)
         return chosen.emit_module(path)
     return emit_graph(build(path, sizes, homes=homes), kind, shapes)
 
@@ -196,8 +199,10 @@ def _check_range(built: ModelGraph, name: str, size: int) -> None:
     built.ranges[name].check(name, size, built.document.span(("ranges", name)))
 
 
-def _refuse_sizes(path: Path, *, sizes: object, shapes: object) -> None:
-    """A module says its sizes and ranges itself.
+def _refuse_spec_options(
+    path: Path, *, sizes: object, shapes: object, weights: object = None
+) -> None:
+    """A module says its sizes, ranges and weights itself.
 
     Raises:
         DiagnosticError: Others are asked for.
@@ -211,6 +216,10 @@ def _refuse_sizes(path: Path, *, sizes: object, shapes: object) -> None:
         message = f"`{path}` is a module, and declares the sizes that it is compiled for"
         hint = "`--shapes` is for specs; give arguments a `tensorrt.shape_profile`"
         found.append(Diagnostic("unknown-size", message, hint=hint))
+    if weights:
+        message = f"`{path}` is a module, and has its weights itself"
+        hint = "`--weights` is for specs"
+        found.append(Diagnostic("wrong-value", message, hint=hint))
     if found:
         raise DiagnosticError(*found)
 

@@ -254,7 +254,9 @@ class ModuleFile(PartEntry):
 class WeightsEntry(StrictModel):
     """Where the weights of a model are, and what they are called there."""
 
-    file: str
+    file: str | list[str] = Field(
+        description="A safetensors file, a list of them, or an index of shards."
+    )
     package: str | None = Field(
         default=None, description="An installed distribution that holds the file."
     )

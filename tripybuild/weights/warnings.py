@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 
@@ -28,7 +27,7 @@ def nonfinite_warnings(
     for code, (kind, holds) in KINDS.items():
         named = {name: each for name in declared if (each := _of_kind(found, name, kind))}
         if named:
-            where = "" if weights.path == Path() else f" in `{weights.path}`"
+            where = f" in {weights.place}" if weights.place else ""
             told = [_occurrence_text(name, each, declared[name]) for name, each in named.items()]
             message = f"{_subject(weights.noun, len(named))}{where} {_verb(named)} {holds}"
             yield Diagnostic(code, f"{message}: {_join_first(told)}", weights.span)

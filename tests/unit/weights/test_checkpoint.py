@@ -13,8 +13,9 @@ from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.model.graph_builder import build
 from tripybuild.schema.files import WeightsEntry
 from tripybuild.types.dtypes import BY_NAME
-from tripybuild.weights import checkpoint, safetensors
-from tripybuild.weights.checkpoint import check_weights, name_in_file
+from tripybuild.weights import safetensors
+from tripybuild.weights.checkpoint import check_weights
+from tripybuild.weights.names import join_names, name_in_file
 
 TEXT = """
 inputs:
@@ -85,37 +86,103 @@ def test_all_that_differs_is_in_one_report(tmp_path):
 
     found = report(tmp_path)
 
-    assert sorted((d.code, d.message) for d in found) == [
-        ("weight-dtype", "the weight `h.0.fc.bias` must be float32, but the file has int16"),
-        ("weight-dtype", "the weight `h.1.fc.bias` must be float32, but the file has float16"),
-        ("weight-dtype", "the weight `h.1.fc.weight` must be float32, but the file has bfloat16"),
-        ("weight-missing", "the weight `h.0.fc.weight` is not in the file"),
+    assert [(d.code, d.message.split("; ")) for d in found] == [
+        ("weight-missing", ["the weight `h.0.fc.weight` is not in the file"]),
         (
             "weight-shape",
-            "the weight `h.0.scale` must have shape [3, 4], but the file has [2, 2]",
+            [
+                "the weight `h.0.scale` must have shape [3, 4], but the file has [2, 2]",
+                "the weight `h.1.scale` must have shape [3, 4], but the file has [4, 3]",
+            ],
         ),
         (
-            "weight-shape",
-            "the weight `h.1.scale` must have shape [3, 4], but the file has [4, 3]",
+            "weight-dtype",
+            [
+                "the weight `h.0.fc.bias` must be float32, but the file has int16",
+                "the weight `h.1.fc.weight` must be float32, but the file has bfloat16",
+                "the weight `h.1.fc.bias` must be float32, but the file has float16",
+            ],
         ),
-        ("weight-unused", "the file holds `h.0.fc.wieght`, which the model does not use"),
-        ("weight-unused", "the file holds `position_ids`, which the model does not use"),
+        (
+            "weight-unused",
+            ["the model does not use 2 tensors of the file: `position_ids`, `h.0.fc.wieght`"],
+        ),
     ]
-    hints = {d.message: d.hint for d in found}
-    assert any("did you mean `h.0.fc.wieght`?" in (hint or "") for hint in hints.values())
-    assert [h for m, h in hints.items() if "h.1.scale" in m] == ["the file holds it transposed"]
+    assert "did you mean `h.0.fc.wieght`?" in found[0].hint
+    assert found[1].hint is None  # one of the two is not merely transposed
     assert {d.span.line for d in found} == {9}
 
 
-def test_long_reports_are_cut(tmp_path):
-    """Of each kind a dozen, and the number of the others."""
-    stored = {f"other.{i:03}": np.zeros(1, np.float32) for i in range(100)}
+def test_transposed_weights(tmp_path):
+    """All weights that are transposed: the hint says so."""
+    stored = tensors()
+    for name in ("h.0.scale", "h.1.scale"):
+        stored[name] = stored[name].T.copy()
     save_file(stored, tmp_path / "w.safetensors")
 
-    found = [d.message for d in report(tmp_path)]
+    (found,) = report(tmp_path)
 
-    assert len(found) == 6 + checkpoint.MOST + 1
-    assert found[-1] == f"{100 - checkpoint.MOST} more tensors of the file are not used"
+    assert found.message == (
+        "2 weights, `h.*.scale`, must have shape [3, 4], but the file has [4, 3]"
+    )
+    assert found.hint == "the file holds them transposed"
+
+
+def test_reports_do_not_grow_with_the_model(tmp_path):
+    """One problem for each kind, with patterns for names."""
+    stored = {f"other.{i:03}.{name}": np.zeros(1, np.float32) for i in range(100) for name in "ab"}
+    save_file(stored, tmp_path / "w.safetensors")
+
+    assert [d.message for d in report(tmp_path)] == [
+        "6 weights are not in the file: `h.*.fc.{weight,bias}`, `h.*.scale`",
+        "the model does not use 200 tensors of the file: `other.*.{a,b}`",
+    ]
+
+
+@pytest.mark.parametrize(("own", "prefix"), [("", ""), ("\n  prefix: m.", "m.")])
+def test_renames_are_guessed(tmp_path, own, prefix):
+    """Where one rename would make weights be there, the hint is what to write."""
+    stored = {n.replace(".fc.", ".fcc."): a for n, a in tensors().items()}
+    save_file({prefix + n: a for n, a in stored.items()}, tmp_path / "w.safetensors")
+    entry = f"weights:\n  file: w.safetensors{own}"
+
+    missing, unused = report(tmp_path, entry)
+
+    assert missing.hint == "did you mean `h.*.fcc`? Write `h.*.fc: h.*.fcc` below `rename:`"
+    assert f"`{prefix}h.*.fcc.{{bias,weight}}`" in unused.message
+    assert len(arrays(tmp_path, f"{entry}\n  rename:\n    h.*.fc: h.*.fcc")) == 6
+
+
+def test_one_dtype_for_all(tmp_path):
+    """Weights of another dtype are one problem, and its hint mends it."""
+    save_file({n: a.astype(np.float16) for n, a in tensors().items()}, tmp_path / "w.safetensors")
+
+    (found,) = report(tmp_path)
+
+    assert found.message == (
+        "6 weights, `h.*.fc.{weight,bias}`, `h.*.scale`, must be float32, but the file has float16"
+    )
+    assert "convert: true" in found.hint
+    entry = "weights:\n  file: w.safetensors\n  convert: true"
+    assert {array.dtype for array in arrays(tmp_path, entry).values()} == {np.dtype(np.float32)}
+
+
+@pytest.mark.parametrize(
+    ("own", "template", "hint"),
+    [
+        ("", "model.h.{i}.{name}", "begin with `model.`: write `prefix: model.`"),
+        ("\n  prefix: bert.", "h.{i}.{name}", "no name in the file begins with `bert.`"),
+        ("\n  prefix: bert.", "vit.h.{i}.{name}", "begin with `vit.`: write `prefix: vit.`"),
+    ],
+)
+def test_prefixes_are_guessed(tmp_path, own, template, hint):
+    """Where one prefix would make every weight be there, it is the only problem."""
+    save_file(tensors(template), tmp_path / "w.safetensors")
+
+    (found,) = report(tmp_path, f"weights:\n  file: w.safetensors{own}")
+
+    assert found.code == "weight-missing"
+    assert hint in found.hint
 
 
 @pytest.mark.parametrize(
@@ -126,13 +193,17 @@ def test_long_reports_are_cut(tmp_path):
         ("  prefix: m.\n  rename:\n    h: layers", "m.layers.{i}.{name}"),
         ("  rename:\n    h.*: blocks.*.inner", "blocks.{i}.inner.{name}"),
         ("  unused: [more]", "h.{i}.{name}"),
+        ("  rename:\n    h.**: blocks.**", "blocks.{i}.{name}"),
+        ("  rename:\n    '**.fc': '**.dense.linear'", "h.{i}.{name}"),
     ],
 )
 def test_names_are_mapped(tmp_path, entry, template):
-    """By prefix, and by parts of paths; a `*` stands for one part."""
+    """By prefix, and by parts of paths; `*` stands for one part, and `**` for any number."""
     stored = tensors(template)
+    if "dense" in entry:
+        stored = {name.replace("fc", "dense.linear"): each for name, each in stored.items()}
     if "unused" in entry:
-        stored["more"] = np.zeros(3, np.float32)
+        stored |= {"more": np.zeros(3, np.float32), "more.below.it": np.zeros(1, np.float32)}
     save_file(stored, tmp_path / "w.safetensors")
 
     got = arrays(tmp_path, f"weights:\n  file: w.safetensors\n{entry}")
@@ -150,6 +221,31 @@ def test_the_longest_way_to_say_a_name():
     assert name_in_file("h.1.b", entry) == "p.one.b"
     assert name_in_file("h.10.b", entry) == "p.all.10.b"
     assert name_in_file("hh.1", entry) == "p.hh.1"
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["a"], ["a"]),
+        (["a.0.w", "a.0.b"], ["a.0.{w,b}"]),
+        (["a.0.w", "a.1.w", "a.1.b"], ["a.*.w", "a.1.b"]),
+        (["w", "b"], ["{w,b}"]),
+        ([f"a.{x}" for x in "pqrstu"], ["a.{p,q,r,s,...}"]),
+        (["0", "1"], ["*"]),
+    ],
+)
+def test_names_for_many_at_once(names, expected):
+    """Numbers that differ are a star; last parts stand in braces."""
+    assert join_names(names) == expected
+
+
+def test_stars_of_both_kinds():
+    """Each takes what the star of its kind matched; `**` may match nothing."""
+    entry = WeightsEntry(file="f", rename={"**.layer.*.amax": "**.l*.q._amax"})
+
+    assert name_in_file("a.b.layer.3.amax", entry) == "a.b.l3.q._amax"
+    assert name_in_file("layer.3.amax", entry) == "l3.q._amax"
+    assert name_in_file("layer.3.other", entry) == "layer.3.other"
 
 
 def test_renaming_what_is_not_there(tmp_path):

@@ -83,6 +83,13 @@ def compile_model(
     ] = None,
     inputs: Inputs = None,
     registry: Registries = None,
+    weights: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="Safetensors file, index of shards or folder, in the place of the spec's.",
+        ),
+    ] = None,
     emit: Annotated[str | None, typer.Option(parser=form, metavar=FORMS, help=EMIT)] = None,
     timeout: Annotated[
         Duration | None,
@@ -96,7 +103,7 @@ def compile_model(
     wanted = [each.sizes for each in shapes or []]
     asked = program(spec)
     if asked is not None:
-        _reject_spec_flags(spec, sizes=sizes, function=function, registry=registry)
+        _reject_spec_flags(spec, sizes=sizes, function=function, registry=registry, weights=weights)
     elif inputs:
         message = f"`{spec}` declares its inputs itself"
         hint = "`--input` is for functions of Python files"
@@ -122,7 +129,7 @@ def compile_model(
         return _save_executable(
             spec, path, target, partial(_from_python, asked, inputs or [], **how)
         )
-    how |= {"sizes": chosen, "function": function}
+    how |= {"sizes": chosen, "function": function, "weights": weights}
     return _save_executable(spec, path, target, partial(_from_spec, spec, registry, **how))
 
 
@@ -155,6 +162,7 @@ def _reject_spec_flags(spec: Path, **given: object) -> None:
         "sizes": ("--set", sized),
         "function": ("--function", sized),
         "registry": ("--registry", imported),
+        "weights": ("--weights", "it has its weights itself"),
     }
     for name, (flag, hint) in flags.items():
         if given[name]:

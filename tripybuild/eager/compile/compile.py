@@ -196,14 +196,14 @@ class InMemoryWeights:
 
     values: Mapping[str, Value]
     span: Span
-    path: Path = Path()
+    place: str = ""
     noun: str = "parameter"
 
     def __call__(self, wanted: Iterable[str]) -> dict[str, Any]:
         """The arrays of some weights."""
         return {name: array_of(self.values[name]) for name in wanted}
 
-    def file_entries(self, wanted: Iterable[str]) -> Mapping[str, Any]:
+    def file_entries(self, wanted: Iterable[str]) -> Mapping[Path, Any]:
         """None of them lies in a file."""
         del wanted
         return {}

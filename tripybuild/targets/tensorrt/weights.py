@@ -1,7 +1,7 @@
 """Engine weights: files that the worker process maps, and their digest.
 
 Both are found from the moment the graph is there, while the module is made of it: the compiler's
-process measures the file of the model, in which stays what lies there as it is declared. What has
+process measures the files of the model, in which stays what lies there as it is declared. What has
 to be converted, and constants of the graph, go to files of their own.
 """
 
@@ -33,13 +33,13 @@ class WeightFiles:
     Args:
         files: The files; those of the user come first.
         digest: Of all of them.
-        own: What was measured of the user's file, if there is one.
+        own: What was measured of each of the user's files.
         nonfinite: The weights with elements that are no finite numbers.
     """
 
     files: Sequence[File]
     digest: bytes
-    own: bytes = b""
+    own: Sequence[bytes] = ()
     nonfinite: Mapping[str, Nonfinite] = field(default_factory=dict)
 
 
@@ -47,7 +47,7 @@ class EngineWeights:
     """Weights that are being found and measured; the files are there until this is closed.
 
     Invariant: an engine is kept under the digest of what it was built of. Other processes may write
-    to the user's file, so it is measured again when the engine is built (`verify`).
+    to the user's files, so they are measured again when the engine is built (`verify`).
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class EngineWeights:
     def mapped_files(self) -> tuple[str, ...]:
         """The user's files that the compiler's process maps."""
         found = self._measured.result()
-        return (str(found.files[0]["path"]),) if found.own else ()
+        return tuple(str(each["path"]) for each in found.files[: len(found.own)])
 
     def with_arrays(self, arrays: Mapping[str, Any]) -> WeightFiles:
         """The weights, once they are measured, and with them constants that lie in memory."""
@@ -77,15 +77,17 @@ class EngineWeights:
         """Measure again what the compiler's process has mapped.
 
         Raises:
-            DiagnosticError: The file was changed meanwhile.
+            DiagnosticError: A file was changed meanwhile.
         """
         found = self._measured.result()
         if self._read is None or not found.own:
             return
         self._read.verify()
-        ((digest, _),) = self._request_digests(found.files[:1])
-        if digest != found.own:
-            raise changed_error(self._read.path, self._read.span)
+        own = found.files[: len(found.own)]
+        now = [digest for digest, _ in self._request_digests(own)]
+        for file, digest, before in zip(own, now, found.own, strict=True):
+            if digest != before:
+                raise changed_error(Path(file["path"]), self._read.span)
 
     def nonfinite(self) -> Mapping[str, Nonfinite]:
         """The weights with elements that are no finite numbers."""
@@ -101,14 +103,14 @@ class EngineWeights:
         if read is None or not names:
             return WeightFiles([], b"")
         places = read.file_entries(names)
-        left = [name for name in names if name not in places]
-        files = [_file_entry(read.path, places)] if places else []
+        left = [name for name in names if not any(name in each for each in places.values())]
+        files = [_file_entry(path, each) for path, each in places.items()]
         with ThreadPoolExecutor(CONVERTERS) as pool:
             converted = pool.map(lambda name: read([name])[name], left)
             files += self._write_arrays(zip(left, converted, strict=True))
         found = list(self._request_digests(files, scan=True))
         nonfinite = {name: each for _, suspects in found for name, each in suspects.items()}
-        own = found[0][0] if places else b""
+        own = [digest for digest, _ in found[: len(places)]]
         return WeightFiles(files, b"".join(digest for digest, _ in found), own, nonfinite)
 
     def _request_digests(

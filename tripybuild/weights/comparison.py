@@ -1,0 +1,165 @@
+"""Comparison of a model's weights with a checkpoint: one diagnostic for each kind of difference.
+
+A report is as long for a thousand weights as for ten: names that differ in numbers or in their
+last parts are written as one pattern.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tripybuild.errors.diagnostics import Diagnostic, Span, suggest
+from tripybuild.schema.files import WeightsEntry
+from tripybuild.trace.values import Value
+from tripybuild.types.dtypes import BY_NAME
+from tripybuild.weights import safetensors
+from tripybuild.weights.names import is_unused_name, join_names, match_name, name_in_file
+
+MOST = 4  # patterns of names in one message
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A model's weights beside what a checkpoint holds.
+
+    Args:
+        declared: The weights by path.
+        names: What each is called in the checkpoint.
+        index: The dtypes and shapes of the checkpoint's tensors.
+        entry: What the model says of its weights.
+        span: Where it says so.
+        place: What messages call the checkpoint's files.
+    """
+
+    declared: Mapping[str, Value]
+    names: Mapping[str, str]
+    index: safetensors.Index
+    entry: WeightsEntry
+    span: Span
+    place: str = "the file"
+
+    def differences(self) -> Iterator[Diagnostic]:
+        """What is missing, of another shape or dtype, or left over."""
+        used = set(self.names.values())
+        left = [n for n in self.index if n not in used and not is_unused_name(n, self.entry)]
+        missing = [name for name in self.declared if self.names[name] not in self.index]
+        yield from self._missing(missing, left)
+        yield from self._shapes()
+        yield from self._dtypes()
+        if left and not (missing and self._prefix_hint(missing)):
+            yield self._unused(left)
+
+    def _missing(self, missing: Sequence[str], left: Sequence[str]) -> Iterator[Diagnostic]:
+        if not missing:
+            return
+        if len(missing) == 1:
+            (name,) = missing
+            message = f"the weight `{name}` is not in {self.place}"
+            message += "" if self.names[name] == name else f" as `{self.names[name]}`"
+        else:
+            message = f"{len(missing):,} weights are not in {self.place}: {_list_names(missing)}"
+        hint = self._prefix_hint(missing) or self._rename_hint(missing, left)
+        yield Diagnostic("weight-missing", message, self.span, hint=hint)
+
+    def _prefix_hint(self, missing: Sequence[str]) -> str | None:
+        """What `prefix:` has to be, where one prefix makes all of the missing weights be there."""
+        own = self.entry.prefix
+        bare = [self.names[name].removeprefix(own) for name in missing]
+        if own and all(name in self.index for name in bare):
+            return f"no name in {self.place} begins with `{own}`: leave out `prefix:`"
+        ends = {n.removesuffix(bare[0]) for n in self.index if n.endswith(f".{bare[0]}")}
+        for prefix in sorted(ends, key=len):
+            if all(prefix + name in self.index for name in bare):
+                return f"the names in {self.place} begin with `{prefix}`: write `prefix: {prefix}`"
+        return None
+
+    def _rename_hint(self, missing: Sequence[str], left: Sequence[str]) -> str | None:
+        path = join_names(missing)[0]
+        prefix = self.entry.prefix
+        near = suggest(path, join_names(name.removeprefix(prefix) for name in left))
+        if near is None:
+            return None
+        old, new = path.rpartition(".")[0], near.rpartition(".")[0]
+        renamed = WeightsEntry(file="", prefix=prefix, rename={old: new} if old else {})
+        covered = [name for name in self.declared if old and match_name(old, name)]
+        if covered and all(name_in_file(name, renamed) in left for name in covered):
+            return f"did you mean `{new}`? Write `{old}: {new}` below `rename:`"
+        return f"did you mean `{prefix}{near}`? `rename:` maps paths to names"
+
+    def _shapes(self) -> Iterator[Diagnostic]:
+        found: dict[tuple[str, str], list[str]] = defaultdict(list)
+        transposed = []
+        for name, value in self._present():
+            wanted, shape = tuple(value.shape), self.index[self.names[name]][1]
+            if shape != wanted:
+                found[f"{list(wanted)}", f"{list(shape)}"].append(name)
+                transposed.append(shape == wanted[::-1])
+        if found:
+            hint = (
+                "the file holds it transposed"
+                if len(transposed) == 1
+                else "the file holds them transposed"
+            )
+            yield Diagnostic(
+                "weight-shape",
+                self._list_pairs("have shape ", found),
+                self.span,
+                hint=hint if all(transposed) else None,
+            )
+
+    def _dtypes(self) -> Iterator[Diagnostic]:
+        found: dict[tuple[str, str], list[str]] = defaultdict(list)
+        floats = []
+        for name, value in self._present():
+            dtype, shape = self.index[self.names[name]]
+            converts = are_floats(dtype, value)
+            same = dtype == value.dtype.numpy or (self.entry.convert and converts)
+            if not same and shape == tuple(value.shape):
+                known = [each for each in BY_NAME.values() if each.numpy == dtype]
+                found[str(value.dtype), str([*known, dtype][0])].append(name)
+                floats.append(converts)
+        if found:
+            hint = (
+                "write `convert: true` below `weights:`"
+                if all(floats)
+                else "declare the dtype that the file has, and cast in a step"
+            )
+            hint += ": nothing is converted silently"
+            yield Diagnostic("weight-dtype", self._list_pairs("be ", found), self.span, hint=hint)
+
+    def _list_pairs(self, verb: str, found: Mapping[tuple[str, str], Sequence[str]]) -> str:
+        """A sentence for each pair of what is wanted and what the file has."""
+        told = []
+        for (wanted, has), names in found.items():
+            subject = "the weight" if len(names) == 1 else f"{len(names):,} weights,"
+            clause = f"{_list_names(names)}{',' if len(names) > 1 else ''} must {verb}{wanted}"
+            told.append(f"{subject} {clause}, but {self.place} has {has}")
+        more = [f"and {len(told) - MOST:,} more"] if len(told) > MOST else []
+        return "; ".join([*told[:MOST], *more])
+
+    def _present(self) -> Iterator[tuple[str, Value]]:
+        return ((n, value) for n, value in self.declared.items() if self.names[n] in self.index)
+
+    def _unused(self, left: Sequence[str]) -> Diagnostic:
+        hint = "list it under `unused:` if the model does not need it"
+        if len(left) == 1:
+            message = f"{self.place} holds `{left[0]}`, which the model does not use"
+        else:
+            message = (
+                f"the model does not use {len(left):,} tensors of {self.place}: {_list_names(left)}"
+            )
+            hint = "list under `unused:` what the model does not need; a name covers all below it"
+        return Diagnostic("weight-unused", message, self.span, hint=hint)
+
+
+def are_floats(dtype: Any, value: Value) -> bool:
+    """Whether a stored dtype and a weight's are floats of 16 bits and more."""
+    stored = [each for each in BY_NAME.values() if each.numpy == dtype]
+    return all(each.kind == "float" and each.bits >= 16 for each in (value.dtype, *stored))
+
+
+def _list_names(names: Iterable[str]) -> str:
+    patterns = [f"`{each}`" for each in join_names(names)]
+    more = [f"and {len(patterns) - MOST:,} more"] if len(patterns) > MOST else []
+    return ", ".join([*patterns[:MOST], *more])
