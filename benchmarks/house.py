@@ -1,6 +1,6 @@
 """The house in figures: how large the product is, how its modules hang together, how names read.
 
-Figures have goals. `tests/test_house.py` holds what is reached: a figure may fall, and not rise.
+Figures have goals. `tests/test_house.py` holds those that are reached.
 """
 
 import ast

@@ -12,7 +12,7 @@ PAGES = sorted(
 )
 ROOMS = {path.name for path in PACKAGE.iterdir() if path.is_dir()}
 # Files and an attribute of MLIR whose names begin as rooms do.
-OTHERS = re.compile(r".*\.(json|yaml)|tensorrt\.dimension_names")
+OTHERS = re.compile(r".*\.(json|yaml|safetensors)|tensorrt\.dimension_names")
 
 
 def missing_module(name):

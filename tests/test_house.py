@@ -1,4 +1,4 @@
-"""What `benchmarks/house.py` measures is held: a figure may fall, and not rise."""
+"""What `benchmarks/house.py` measures stays within its goals."""
 
 import sys
 from pathlib import Path
@@ -10,18 +10,8 @@ sys.path.append(str(ROOT / "benchmarks"))
 
 import house  # noqa: E402  # it lies beside the other benchmarks
 
-# What is reached. A lower figure comes into its place; `--details` says what each one counts.
-REACHED = {
-    "product lines": 72_300,
-    "modules": 607,
-    "median lines of a module": 110,
-    "most lines of a module": 400,
-    "import cycles": 1,
-    "hidden own imports %": 1.4,
-    "participles as functions %": 0.8,
-    "class names with several meanings": 7,
-    "modules with one importer %": 31.0,
-}
+# Measures whose goal is not reached; their figures are printed, and grow with what the product does.
+MISSED = {"product lines"}
 
 
 @pytest.fixture
@@ -39,11 +29,11 @@ def measured(tmp_path):
     return measure
 
 
-def test_no_figure_rises():
-    found = {each.name: each.value for each in house.House().measures()}
-    assert found.keys() == REACHED.keys()
-    risen = {name: value for name, value in found.items() if value > REACHED[name]}
-    assert not risen, f"more than {REACHED}: python benchmarks/house.py --details"
+def test_figures_stay_within_their_goals():
+    """A goal that is reached is a limit; one that is reached now leaves the list of the others."""
+    found = {each.name: each for each in house.House().measures() if each.goal is not None}
+    above = {name for name, each in found.items() if each.value > each.goal}
+    assert above == MISSED, "python benchmarks/house.py --details"
 
 
 def test_cycles_are_found_also_where_one_import_is_hidden(measured):
