@@ -10,7 +10,7 @@ sys.path.append(str(ROOT / "benchmarks"))
 
 import house  # noqa: E402  # it lies beside the other benchmarks
 
-# Measures whose goal is not reached; their figures are printed, and grow with what the product does.
+# Measures whose goal is not reached; they grow with what the product does.
 MISSED = {"product lines"}
 
 
