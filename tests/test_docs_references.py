@@ -42,7 +42,11 @@ def unquoted(page):
     return re.sub(r"`[^`]*`", "", text_of(page))
 
 
-@pytest.mark.parametrize("page", [ROOT / "ARCHITECTURE.md", ROOT / "docs"], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "page",
+    [ROOT / "ARCHITECTURE.md", ROOT / "README.md", ROOT / "SECURITY.md", ROOT / "docs"],
+    ids=lambda p: p.name,
+)
 def test_modules_that_pages_name_are_there(page):
     """In dots, from the room on: `trace.graph`."""
     pages = sorted(page.rglob("*.md")) if page.is_dir() else [page]

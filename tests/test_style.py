@@ -122,20 +122,3 @@ def test_sources_name_the_caller_the_process_or_the_file():
         if hidden.search(line)
     ]
     assert not found
-
-
-def test_pages_name_modules_that_exist():
-    """A dotted name in a page is a module of the product, or something in one."""
-    paths = [path.relative_to(ROOT / "tripybuild").with_suffix("").parts for path in MODULES]
-    modules = {".".join(parts) for parts in paths}
-    packages = {".".join(parts[:-1]) for parts in paths}
-    wrong = []
-    for page in PAGES:
-        for name in re.findall(r"`([a-z_]+(?:\.[a-z_]+)+)`", page.read_text(encoding="utf-8")):
-            room, _, last = name.partition(".")
-            is_other = room not in packages or name.endswith((".yaml", ".json"))
-            is_operation = room == "tensorrt" and "." not in last  # of the dialect
-            is_module = bool({name, name.rpartition(".")[0]} & modules) or name in packages
-            if not (is_other or is_operation or is_module):
-                wrong.append(f"{place(page)}: {name}")
-    assert not wrong
