@@ -53,7 +53,7 @@ SAID = {
     "a trace of operations": ("more than 10,000 operations", "0.1"),
     "a header of lists": ("more than 5,000,000 values in its JSON", ""),
     "a million tensors": ("more than 5,000,000 values in its JSON", ""),
-    "many tensors left over": ("49988 more tensors of the file are not used", ""),
+    "many tensors left over": ("the model does not use 50,000 tensors of the file", ""),
 }
 FINE = {"y = relu", "return y=x", "dense<"}
 
