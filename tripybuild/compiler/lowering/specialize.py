@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from tripybuild.artifact.call_signature import law_violations
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.model.graph_builder import ModelGraph
 from tripybuild.trace.graph import Graph
+
+if TYPE_CHECKING:
+    from tripybuild.model.graph_builder import ModelGraph  # which reads specifications
 
 AHEAD = "the sizes are those to compile for: `opt` below `ranges:`, if declared, or `shapes`"
 Shapes = Sequence[Mapping[str, int]]
@@ -30,7 +33,7 @@ def specialize_graph(graph: Graph, sizes: Mapping[str, int]) -> Graph:
         raise DiagnosticError(Diagnostic("size-out-of-range", message)) from error
 
 
-def check_laws(built: ModelGraph, graph: Graph, shapes: Shapes) -> None:
+def check_laws(built: "ModelGraph", graph: Graph, shapes: Shapes) -> None:
     """Check the laws that wait for sizes with the sizes that are compiled for now.
 
     Raises:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tripybuild.artifact.cache import Cache, key
 from tripybuild.compiler.lowering.footprint import check_footprint
@@ -17,11 +18,13 @@ from tripybuild.compiler.lowering.lower import lower_stablehlo
 from tripybuild.compiler.lowering.specialize import check_laws, sizes_name, specialize_graph
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.errors.logger import logger
-from tripybuild.model.graph_builder import ModelGraph
 from tripybuild.stablehlo import HloModule
 from tripybuild.targets.xla import pjrt
 from tripybuild.trace.graph import Graph
 from tripybuild.worker import compiler_process
+
+if TYPE_CHECKING:
+    from tripybuild.model.graph_builder import ModelGraph  # which reads specifications
 
 REFUSED = "compiler-failed"
 
@@ -35,7 +38,7 @@ class LoweredModule:
     warnings: tuple[Diagnostic, ...]
 
 
-def stablehlo_module(built: ModelGraph, graph: Graph, sizes: Mapping[str, int]) -> HloModule:
+def stablehlo_module(built: "ModelGraph", graph: Graph, sizes: Mapping[str, int]) -> HloModule:
     """The StableHLO of a model for given sizes, to read and not to compile.
 
     Raises:
