@@ -52,6 +52,16 @@ def _span(snippet: Snippet) -> Span:
 
 
 Made = TypeVar("Made")
+# What other systems' parts are in a specification.
+FOREIGN_PARTS = {
+    "Identity": "`[]` is the identity",
+    "ModuleList": "a list of parts is a list: `[block(i) for i in range(depth)]`",
+    "Parameter": "a tensor of the checkpoint is declared below `weights:`",
+    "Sequential": "a list of parts is a chain: `[first, second]`",
+    **dict.fromkeys(
+        ("Dropout", "Dropout1d", "Dropout2d", "DropPath"), "leave it out, or write `[]`"
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,6 +106,7 @@ class BuildContext:
         self.templates: Callable[[FileScope, str], Any] = lambda scope, name: None  # noqa: ARG005
         self.functions: Callable[[FileScope, str], Any] = lambda scope, name: None  # noqa: ARG005
         self.known: Callable[[FileScope], frozenset[str]] = lambda scope: frozenset()  # noqa: ARG005
+        self.translate: Callable[[str], str | None] = lambda name: None  # noqa: ARG005
         self._scopes: dict[int, FileScope] = {}
         self.top: Part | None = None
         self.dynamic: frozenset[str] = frozenset()  # also those that a caller made numbers
@@ -241,11 +252,15 @@ class BuildContext:
         match error.node:
             case ast.Name(id=name) if error.code == "unbound-name":
                 scope = self._scopes[id(snippet.document)]
-                near = suggest(name, {*names, *self.known(scope)})
+                if name in FOREIGN_PARTS:
+                    return FOREIGN_PARTS[name]
+                near = self.translate(name) or suggest(name, {*names, *self.known(scope)})
                 return f"did you mean `{near}`?" if near else None
             case ast.Attribute(attr=name) if error.__cause__ is None:
                 if name in self.known(self._scopes[id(snippet.document)]):
                     return f"`{name}` is a function, no method: `{name}(...)`"
+                if other := self.translate(name):
+                    return f"did you mean the function `{other}(...)`?"
             case ast.Call(func=ast.Name(id=name)) if isinstance(error.__cause__, TypeError):
                 function = names.get(name)
                 if isinstance(function, FunctionType):

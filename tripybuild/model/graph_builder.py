@@ -106,6 +106,7 @@ class _Builder:
         self.context.templates = self._template
         self.context.functions = self._function
         self.context.known = self._known_names
+        self.context.translate = self._translate
 
     def build(self, overrides: Mapping[str, object]) -> ModelGraph:
         context, model = self.context, self.model
@@ -193,6 +194,10 @@ class _Builder:
         names = (name for home in self.homes for name in home.names())
         return frozenset({*scope.define, *LISTS, *names})
 
+    def _translate(self, name: str) -> str | None:
+        """What another system's operator is called here."""
+        return next(filter(None, (home.translate(name) for home in self.homes)), None)
+
     def _operator(self, name: str) -> Any:
         return next(filter(None, (home.operator(name) for home in self.homes)), None)
 
@@ -230,9 +235,15 @@ class _Builder:
         return ModuleInstance(self.context, template.make(), template.name)(*given, **named)
 
     def _unnamed_part_error(self, name: str) -> DiagnosticError:
-        what = "parts, weights, state or sizes"
-        message = f"`{name}` has {what} of its own: name it under `parts:` first"
-        return DiagnosticError(Diagnostic("part-arguments", message, self.context.current_span()))
+        has = "has parts, weights, state or sizes of its own"
+        message, hint = f"`{name}` {has}: name it under `parts:` first", None
+        if self._operator(name):
+            message = f"`{name}` is a definition, which hides the operator `{name}` and {has}"
+            hint = (
+                "to call the operator, rename the definition; to call that, name it under `parts:`"
+            )
+        place = self.context.current_span()
+        return DiagnosticError(Diagnostic("part-arguments", message, place, hint=hint))
 
 
 def _dtypes(types: Mapping[str, str]) -> dict[str, dtype]:

@@ -1,6 +1,6 @@
 """Operator libraries of models: packages that are generated from registries."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -33,6 +33,11 @@ class OperatorLibrary:
         """The names of all operators and modules."""
         names: Sequence[str] = import_module(self.package).__all__
         yield from (name for name in names if self.operator(name) or self.module(name))
+
+    def translate(self, name: str) -> str | None:
+        """The operator that another system calls so, by the aliases of the registry."""
+        names: Mapping[str, str] = import_module(f"{self.package}.others").NAMES
+        return names.get(name.lower())
 
     def _declared(self, name: str, kind: type, folder: str) -> Any:
         package = import_module(self.package)
