@@ -38,6 +38,21 @@ MADE = {
     ),
     "LayerNorm": (tp.LayerNorm((3, 4)), torch.nn.LayerNorm((3, 4)), (2, 3, 4)),
     "LayerNorm of a number": (tp.LayerNorm(4, eps=0.1), torch.nn.LayerNorm(4, 0.1), (2, 3, 4)),
+    "LayerNorm without bias": (
+        tp.LayerNorm(4, bias=False),
+        torch.nn.LayerNorm(4, bias=False),
+        (2, 3, 4),
+    ),
+    "LayerNorm without weights": (
+        tp.LayerNorm(4, affine=False),
+        torch.nn.LayerNorm(4, elementwise_affine=False),
+        (2, 3, 4),
+    ),
+    "GroupNorm without weights": (
+        tp.GroupNorm(2, 6, affine=False),
+        torch.nn.GroupNorm(2, 6, affine=False),
+        (2, 6, 4, 3),
+    ),
     "GroupNorm": (tp.GroupNorm(2, 6), torch.nn.GroupNorm(2, 6), (2, 6, 4, 3)),
     "InstanceNorm": (
         tp.InstanceNorm(3),

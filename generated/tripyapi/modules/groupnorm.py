@@ -23,7 +23,7 @@ DECLARATION = Declaration(
 
 
 @dataclass(init=False, repr=False, eq=False)
-class GroupNorm(Module, fixed=("num_channels", "dtype"), types={"F": "dtype"}):
+class GroupNorm(Module, fixed=("num_channels", "dtype", "affine"), types={"F": "dtype"}):
     """Group normalization, then scale and bias per channel.
 
     Means are computed in float32, whatever the type of the values.
@@ -33,10 +33,11 @@ class GroupNorm(Module, fixed=("num_channels", "dtype"), types={"F": "dtype"}):
         num_channels: The channels of the input. (`int`)
         dtype: The dtype of the weights, the input and the output. (`dtype[F]`)
         eps: Epsilon that is added to the variance, for numerical stability. (`float`)
+        affine: Whether the result is scaled and shifted. (`bool`)
 
     Attributes:
-        weight: `F[num_channels]`.
-        bias: `F[num_channels]`.
+        weight: `F[num_channels]`, where `affine`.
+        bias: `F[num_channels]`, where `affine`.
 
     Raises:
         DiagnosticError: Where a law does not hold: `GroupNorm/not-negative`,
@@ -47,8 +48,9 @@ class GroupNorm(Module, fixed=("num_channels", "dtype"), types={"F": "dtype"}):
     num_channels: int
     dtype: dtypes.dtype
     eps: float
-    weight: Tensor
-    bias: Tensor
+    affine: bool
+    weight: Tensor | None
+    bias: Tensor | None
 
     def __init__(
         self,
@@ -56,12 +58,14 @@ class GroupNorm(Module, fixed=("num_channels", "dtype"), types={"F": "dtype"}):
         num_channels: int,
         dtype: dtypes.dtype = dtypes.float32,
         eps: float = 1e-05,
+        affine: bool = True,
     ) -> None:
         check = begin(DECLARATION)
         dtype = check.dtype("dtype", dtype, dtypes.float32, dtypes.float16, dtypes.bfloat16)
         num_groups = check.integer("num_groups", num_groups)
         num_channels = check.integer("num_channels", num_channels)
         eps = check.real("eps", eps)
+        affine = check.boolean("affine", affine)
         with check.law("not-negative", num_channels=num_channels) as require:
             require(num_channels >= 0)
         with check.law(
@@ -72,8 +76,9 @@ class GroupNorm(Module, fixed=("num_channels", "dtype"), types={"F": "dtype"}):
         self.num_channels = num_channels
         self.dtype = dtype
         self.eps = eps
-        self.weight = tp.Parameter((num_channels,), dtype)
-        self.bias = tp.Parameter((num_channels,), dtype)
+        self.affine = affine
+        self.weight = tp.Parameter((num_channels,), dtype) if affine else None
+        self.bias = tp.Parameter((num_channels,), dtype) if affine else None
 
     def forward(self, x: Tensor) -> Tensor:
         """Give `out`.
@@ -85,4 +90,6 @@ class GroupNorm(Module, fixed=("num_channels", "dtype"), types={"F": "dtype"}):
         check.element("F", (self.dtype,), x=x)
         N, _, *D = check.shape("x", x, "[N, num_channels, *D]")
         check.match("x", x, "[N, num_channels, *D]", (N, self.num_channels, *D))
-        return check.finish(tp.groupnorm(x, self.weight, self.bias, self.num_groups, self.eps))
+        scale = tp.ones([self.num_channels], self.dtype) if self.weight is None else self.weight
+        shift = tp.zeros([self.num_channels], self.dtype) if self.bias is None else self.bias
+        return check.finish(tp.groupnorm(x, scale, shift, self.num_groups, self.eps))

@@ -18,7 +18,7 @@ DECLARATION = Declaration(
 
 
 @dataclass(init=False, repr=False, eq=False)
-class LayerNorm(Module, fixed=("normalized_shape", "dtype"), types={"F": "dtype"}):
+class LayerNorm(Module, fixed=("normalized_shape", "dtype", "affine"), types={"F": "dtype"}):
     """Layer normalization over the trailing dimensions, then scale and bias.
 
     Mean and variance are taken over the dimensions of `normalized_shape`.
@@ -28,10 +28,12 @@ class LayerNorm(Module, fixed=("normalized_shape", "dtype"), types={"F": "dtype"
             dimension alone. (`int | int[...]`)
         dtype: The dtype of the weights, the input and the output. (`dtype[F]`)
         eps: Epsilon that is added to the variance, for numerical stability. (`float`)
+        affine: Whether the result is scaled and shifted. (`bool`)
+        bias: Whether the result is shifted, if it is scaled. (`bool`)
 
     Attributes:
-        weight: `F[*normalized_shape]`.
-        bias: `F[*normalized_shape]`.
+        weight: `F[*normalized_shape]`, where `affine`.
+        bias: `F[*normalized_shape]`, where `affine and bias`.
 
     Raises:
         DiagnosticError: Where a law does not hold: `LayerNorm/not-negative`.
@@ -40,14 +42,17 @@ class LayerNorm(Module, fixed=("normalized_shape", "dtype"), types={"F": "dtype"
     normalized_shape: tuple[int, ...]
     dtype: dtypes.dtype
     eps: float
-    weight: Tensor
-    bias: Tensor
+    affine: bool
+    weight: Tensor | None
+    bias: Tensor | None
 
     def __init__(
         self,
         normalized_shape: int | Sequence[int],
         dtype: dtypes.dtype = dtypes.float32,
         eps: float = 1e-05,
+        affine: bool = True,
+        bias: bool = True,
     ) -> None:
         check = begin(DECLARATION)
         dtype = check.dtype("dtype", dtype, dtypes.float32, dtypes.float16, dtypes.bfloat16)
@@ -56,13 +61,16 @@ class LayerNorm(Module, fixed=("normalized_shape", "dtype"), types={"F": "dtype"
             normalized_shape if isinstance(normalized_shape, (list, tuple)) else [normalized_shape],
         )
         eps = check.real("eps", eps)
+        affine = check.boolean("affine", affine)
+        bias = check.boolean("bias", bias)
         with check.law("not-negative", normalized_shape=normalized_shape) as require:
             require(shapes.every(d >= 0 for d in normalized_shape))
         self.normalized_shape = normalized_shape
         self.dtype = dtype
         self.eps = eps
-        self.weight = tp.Parameter((*normalized_shape,), dtype)
-        self.bias = tp.Parameter((*normalized_shape,), dtype)
+        self.affine = affine
+        self.weight = tp.Parameter((*normalized_shape,), dtype) if affine else None
+        self.bias = tp.Parameter((*normalized_shape,), dtype) if affine and bias else None
 
     def forward(self, x: Tensor) -> Tensor:
         """Give `out`.
@@ -73,4 +81,6 @@ class LayerNorm(Module, fixed=("normalized_shape", "dtype"), types={"F": "dtype"
         check = begin(DECLARATION)
         check.element("F", (self.dtype,), x=x)
         check.shape("x", x, "[*A]")
-        return check.finish(tp.layernorm(x, self.weight, self.bias, self.eps))
+        scale = tp.ones(self.normalized_shape, self.dtype) if self.weight is None else self.weight
+        shift = tp.zeros(self.normalized_shape, self.dtype) if self.bias is None else self.bias
+        return check.finish(tp.layernorm(x, scale, shift, self.eps))
