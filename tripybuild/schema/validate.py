@@ -1,6 +1,6 @@
 """Validation against pydantic models: pydantic's errors become diagnostics with spans."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -23,12 +23,11 @@ def validate(document: Document, model: type[Model]) -> tuple[Model | None, list
     try:
         result = model.model_validate(document.data)
     except ValidationError as problems:
-        errors = problems.errors(include_url=False)
-        return None, _unique(_diagnostic(document, model, error) for error in errors)
+        return None, _unique(_diagnostics(document, model, problems.errors(include_url=False)))
     return result, []
 
 
-def _unique(diagnostics: Iterator[Diagnostic]) -> list[Diagnostic]:
+def _unique(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """A union reports once for each alternative: keep one diagnostic for each place."""
     by_place: dict[object, Diagnostic] = {}
     for diagnostic in diagnostics:
@@ -36,9 +35,51 @@ def _unique(diagnostics: Iterator[Diagnostic]) -> list[Diagnostic]:
     return list(by_place.values())
 
 
+def _diagnostics(
+    document: Document, model: type[BaseModel], errors: Sequence[ErrorDetails]
+) -> Iterator[Diagnostic]:
+    """A diagnostic for each error; all types that a place may have are one.
+
+    Where one alternative of a union has the type of the value, and something else is wrong with
+    it, the types of the others do not matter.
+    """
+    located = [(_data_location(document.data, error["loc"]), error) for error in errors]
+    for location, error in located:
+        inside = (
+            other[: len(location)] == location and (other != location or each["type"] not in TYPES)
+            for other, each in located
+        )
+        if error["type"] not in TYPES:
+            yield _diagnostic(document, model, error)
+        elif not any(inside):
+            kinds = [TYPES[e["type"]] for at, e in located if at == location]
+            subject = f"`{location[-1]}`" if location else "the file"
+            message = f"{subject} must be {_alternatives(kinds)}, but this is "
+            message += _kind(error["input"])
+            yield Diagnostic("wrong-type", message, document.span(location))
+
+
+def _alternatives(kinds: Iterable[str]) -> str:
+    *first, last = dict.fromkeys(kinds)
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+# The types of values, as pydantic names their errors.
+TYPES = {
+    "bool_type": "a boolean",
+    "bool_parsing": "a boolean",
+    "dict_type": "a mapping",
+    "float_type": "a number",
+    "int_type": "an integer",
+    "int_from_float": "an integer",
+    "list_type": "a list",
+    "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
+    "string_type": "a string",
+}
 NAMES = (
     "operators have names in snake_case, and laws in lower case with `-`; "
-    "other names are ASCII letters, digits and `_`"
+    "other names are ASCII letters, digits and `_`, of which a letter is the first"
 )
 
 
@@ -63,7 +104,8 @@ def _diagnostic(document: Document, model: type[BaseModel], error: ErrorDetails)
             why = "" if kind == "string_pattern_mismatch" else f": it is {error['msg']}"
             message = f"`{error['input']}` cannot be a name here{why}"
             span = document.span(location, key=key == "[key]")
-            return Diagnostic("bad-name", message, span, hint=NAMES)
+            weights = "; `rename:` maps them to a checkpoint's" if "weights" in location else ""
+            return Diagnostic("bad-name", message, span, hint=NAMES + weights)
         case "string_too_short":
             message = f"this string must have at least {error['ctx']['min_length']} characters"
             return Diagnostic("wrong-value", message, document.span(location))
@@ -115,7 +157,13 @@ def _keys_hint(known: list[str]) -> str | None:
 
 
 def _kind(value: object) -> str:
-    names = {dict: "a mapping", list: "a list", str: "text", bool: "a boolean", int: "an integer"}
+    names = {
+        dict: "a mapping",
+        list: "a list",
+        str: "a string",
+        bool: "a boolean",
+        int: "an integer",
+    }
     if value is None:
         return "empty"
     return names.get(type(value), f"a {type(value).__name__}")
