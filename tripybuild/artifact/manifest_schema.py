@@ -75,8 +75,8 @@ def manifest_error(found: str) -> DiagnosticError:
 
 
 def tensor_text(entry: Mapping[str, Any]) -> str:
-    """An input or an output of a manifest as a type: `float32[B, 4]`."""
-    return f"{entry['dtype']}[{', '.join(map(str, entry['shape']))}]"
+    """An input or an output of a manifest as a type: `float32[B, 4]`, `float32[()]`."""
+    return f"{entry['dtype']}[{', '.join(map(str, entry['shape'])) or '()'}]"
 
 
 def matches(value: Any, form: Any) -> bool:

@@ -1,7 +1,7 @@
 """Operator libraries for models: registries generated as `gen` does it, imported from memory.
 
-Invariant: what is imported is what `planned` gives for the files as they are, after all of its
-checks and after those of generated code. It is never on disk, where another process could write it.
+Invariant: what is imported is what `package_files` gives for the files as they are, after all of
+its checks and those of generated code. It is never on disk, where another process could write it.
 A registry that has changed becomes another package; what was recorded with the first one keeps its
 own.
 """

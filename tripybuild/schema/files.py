@@ -5,7 +5,7 @@ the source of the JSON schemas for editors. The order of the fields is the order
 read, and in which `tripybuild fmt` writes it (`schema.reading_order`).
 """
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -251,10 +251,13 @@ class ModuleFile(PartEntry):
     examples: list[ModuleExampleEntry] = Field(default_factory=list)
 
 
+FileList = Annotated[list[str], Field(min_length=1)]
+
+
 class WeightsEntry(StrictModel):
     """Where the weights of a model are, and what they are called there."""
 
-    file: str | list[str] = Field(
+    file: str | FileList = Field(
         description="A safetensors file, a list of them, or an index of shards."
     )
     package: str | None = Field(
@@ -289,7 +292,7 @@ class ModelFile(StrictModel):
     steps: dict[str, Expression] = Field(default_factory=dict)
     next: dict[Name, Expression] = Field(default_factory=dict)
     outputs: dict[str, Expression]
-    weights: str | WeightsEntry | None = None
+    weights: str | FileList | WeightsEntry | None = None
     define: dict[Name, PartEntry] = Field(default_factory=dict)
 
 

@@ -106,6 +106,9 @@ def _diagnostic(document: Document, model: type[BaseModel], error: ErrorDetails)
             span = document.span(location, key=key == "[key]")
             weights = "; `rename:` maps them to a checkpoint's" if "weights" in location else ""
             return Diagnostic("bad-name", message, span, hint=NAMES + weights)
+        case "too_short":
+            message = f"`{key}` must have at least {error['ctx']['min_length']} items"
+            return Diagnostic("wrong-value", message, document.span(location))
         case "string_too_short":
             message = f"this string must have at least {error['ctx']['min_length']} characters"
             return Diagnostic("wrong-value", message, document.span(location))

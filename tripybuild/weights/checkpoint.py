@@ -89,15 +89,15 @@ class Checkpoint:
 
     def file_entries(self, wanted: Iterable[str]) -> dict[Path, dict[str, safetensors.FileEntry]]:
         """Where the weights at these paths lie, but for those that the file has in other dtypes."""
-        found = {}
+        found: dict[Path, dict[str, safetensors.FileEntry]] = {}
         with _with_span(self.span):
             for shard, paths in self._by_shard(wanted):
                 entries = shard.entries()
-                found[shard.path] = {
-                    path: entries[self.names[path]]
+                found.setdefault(shard.path, {}).update(
+                    (path, entries[self.names[path]])
                     for path in paths
                     if shard.index[self.names[path]][0] == self.declared[path].dtype.numpy
-                }
+                )
         return {path: each for path, each in found.items() if each}
 
     def verify(self) -> None:
@@ -127,6 +127,9 @@ def check_weights(built: ModelGraph, path: Path | None = None) -> Checkpoint:
     declared = built.graph.weights
     span = built.document.span(("weights",))
     if not declared:
+        if path is not None:
+            message = f"`{built.graph.name}` has no weights, and takes none of `{path}`"
+            raise DiagnosticError(Diagnostic("wrong-value", message, hint="leave out `--weights`"))
         return Checkpoint({}, {}, span)
     entry = built.weights
     if entry is None and path is None:
@@ -144,7 +147,8 @@ def check_weights(built: ModelGraph, path: Path | None = None) -> Checkpoint:
             files = open_path(path)
         names = {name: name_in_file(name, entry) for name in declared}
         found = list(_stale_renames(declared, entry, built.document))
-        place = "the file" if path is None and len(files.shards) == 1 else files.name
+        place = "the file" if len(files.shards) == 1 else "the checkpoint"
+        place = place if path is None else f"`{path}`"
         found += Comparison(declared, names, files.index(), entry, span, place).differences()
     if found:
         raise DiagnosticError(*first_problems(found))

@@ -14,7 +14,13 @@ from tripybuild.schema.files import WeightsEntry
 from tripybuild.trace.values import Value
 from tripybuild.types.dtypes import BY_NAME
 from tripybuild.weights import safetensors
-from tripybuild.weights.names import is_unused_name, join_names, match_name, name_in_file
+from tripybuild.weights.names import (
+    is_unused_name,
+    join_names,
+    match_name,
+    matching_rename,
+    name_in_file,
+)
 
 MOST = 4  # patterns of names in one message
 
@@ -59,16 +65,19 @@ class Comparison:
             message += "" if self.names[name] == name else f" as `{self.names[name]}`"
         else:
             message = f"{len(missing):,} weights are not in {self.place}: {_list_names(missing)}"
+            if any(self.names[name] != name for name in missing):
+                message += f", as {_list_names(self.names[name] for name in missing)}"
         hint = self._prefix_hint(missing) or self._rename_hint(missing, left)
         yield Diagnostic("weight-missing", message, self.span, hint=hint)
 
     def _prefix_hint(self, missing: Sequence[str]) -> str | None:
-        """What `prefix:` has to be, where one prefix makes all of the missing weights be there."""
+        """What `prefix:` has to be, where one makes all weights be there."""
         own = self.entry.prefix
-        bare = [self.names[name].removeprefix(own) for name in missing]
+        bare = [name.removeprefix(own) for name in self.names.values()]
+        first = self.names[missing[0]].removeprefix(own)
         if own and all(name in self.index for name in bare):
             return f"no name in {self.place} begins with `{own}`: leave out `prefix:`"
-        ends = {n.removesuffix(bare[0]) for n in self.index if n.endswith(f".{bare[0]}")}
+        ends = {n.removesuffix(first) for n in self.index if n.endswith(f".{first}")}
         for prefix in sorted(ends, key=len):
             if all(prefix + name in self.index for name in bare):
                 return f"the names in {self.place} begin with `{prefix}`: write `prefix: {prefix}`"
@@ -77,13 +86,18 @@ class Comparison:
     def _rename_hint(self, missing: Sequence[str], left: Sequence[str]) -> str | None:
         path = join_names(missing)[0]
         prefix = self.entry.prefix
+        if (rule := matching_rename(missing[0], self.entry)) is not None:
+            near = suggest(self.names[missing[0]], left)
+            hint = f"`{rule[0]}: {self.entry.rename[rule[0]]}` below `rename:` leads there"
+            return hint + (f"; did you mean `{near}`?" if near else "")
+        left_over = set(left)
         near = suggest(path, join_names(name.removeprefix(prefix) for name in left))
         if near is None:
             return None
         old, new = path.rpartition(".")[0], near.rpartition(".")[0]
         renamed = WeightsEntry(file="", prefix=prefix, rename={old: new} if old else {})
         covered = [name for name in self.declared if old and match_name(old, name)]
-        if covered and all(name_in_file(name, renamed) in left for name in covered):
+        if covered and all(name_in_file(name, renamed) in left_over for name in covered):
             return f"did you mean `{new}`? Write `{old}: {new}` below `rename:`"
         return f"did you mean `{prefix}{near}`? `rename:` maps paths to names"
 

@@ -120,12 +120,19 @@ def open_path(path: Path) -> CheckpointFiles:
     Raises:
         DiagnosticError: A file is missing, malformed, or no safetensors.
     """
-    if not path_exists(path, folder=True):
+    if path_exists(path):
         return _read_files([path])
+    if not path_exists(path, folder=True):
+        raise DiagnosticError(Diagnostic("weights-not-found", f"there is no weights file `{path}`"))
+    try:
+        held = sorted(path.iterdir())
+    except OSError as error:
+        raise unreadable_error(path, error) from error
+    held = [each for each in held if path_exists(each)]
     for name in FOLDER_FILES:
-        if path_exists(path / name):
+        if path / name in held:
             return _read_files([path / name])
-    found = sorted(path.glob("*.safetensors"))
+    found = [each for each in held if each.suffix == ".safetensors"]
     if len(found) != 1:
         message = f"`{path}` has no `{FOLDER_FILES[0]}` and no `{FOLDER_FILES[1]}`"
         hint = "name the file" if found else None
@@ -160,14 +167,17 @@ def _read_shards(path: Path, *, strict: bool) -> Iterator[Shard]:
 
 
 def _read_shard(path: Path) -> Shard:
-    if path.suffix in _FOREIGN:
+    state = safetensors.file_state(path)
+    try:
+        return Shard(path, safetensors.read_index(path), state)
+    except DiagnosticError as error:
+        if path.suffix not in _FOREIGN or error.diagnostics[0].code != "weights-malformed":
+            raise
         kind, convert = _FOREIGN[path.suffix]
         to = f"{path.stem}.safetensors"
         hint = convert and f"in Python: {convert.format(path=path.name, to=to)}"
         message = f"`{path}` is {kind}; weights are read from safetensors files"
-        raise DiagnosticError(Diagnostic("weights-malformed", message, hint=hint))
-    state = safetensors.file_state(path)
-    return Shard(path, safetensors.read_index(path), state)
+        raise DiagnosticError(Diagnostic("weights-malformed", message, hint=hint)) from error
 
 
 def _read_index_file(path: Path, *, strict: bool) -> Mapping[str, Sequence[str]]:
@@ -201,8 +211,8 @@ def _weight_map(path: Path, content: bytes) -> Mapping[str, str]:
     def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
         found = dict(pairs)
         if len(found) != len(pairs):
-            listed = [name for name, _ in pairs]
-            twice = next(name for name in found if listed.count(name) > 1)
+            seen: set[str] = set()
+            twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]  # it adds
             raise safetensors.MalformedError(f"it names `{twice}` twice")
         return found
 

@@ -6,7 +6,8 @@ some of its characters, and `**` for any number of parts.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 
@@ -15,20 +16,45 @@ from tripybuild.schema.files import WeightsEntry
 
 COMPILED = 500  # comparisons take as long as to compile one pattern
 MOST_ALTERNATIVES = 4  # last parts of names that are listed as `{weight,bias}`
-_STARS = re.compile(r"(?<![^.])\*\*(?:\.|$)|\*")
+RUN = "**"
+
+
+@dataclass(frozen=True, slots=True)
+class NameMatch:
+    """What a pattern found in a name.
+
+    Args:
+        stars: The text of each `*`.
+        runs: The parts of each `**`.
+        rest: The parts below what the pattern matches.
+    """
+
+    stars: tuple[str, ...]
+    runs: tuple[tuple[str, ...], ...]
+    rest: tuple[str, ...]
+
+    def fill(self, renamed: str) -> str:
+        """A name with stars, each of which takes what the star of its kind found."""
+        stars, runs = iter(self.stars), iter(self.runs)
+        parts: list[str] = []
+        for part in renamed.split("."):
+            if part == RUN:
+                parts += next(runs, (RUN,))
+            else:
+                parts.append(re.sub(r"\*", lambda _: next(stars, "*"), part))
+        return ".".join([*parts, *self.rest])
 
 
 def name_in_file(path: str, entry: WeightsEntry) -> str:
-    """The name of a weight in the checkpoint.
+    """The name of a weight in the checkpoint, by the first pattern of `rename:` that matches."""
+    found = matching_rename(path, entry)
+    return entry.prefix + (path if found is None else found[1].fill(entry.rename[found[0]]))
 
-    Each star of a name that `rename:` gives takes what the star of its kind matched in the pattern.
-    """
-    for pattern, renamed in entry.rename.items():
-        match = match_name(pattern, path)
-        if match:
-            *stars, rest = match.groups()
-            return entry.prefix + _fill_stars(pattern, renamed, stars) + (rest or "")
-    return entry.prefix + path
+
+def matching_rename(path: str, entry: WeightsEntry) -> tuple[str, NameMatch] | None:
+    """The pattern of `rename:` that covers a weight, with what it found."""
+    matches = ((pattern, match_name(pattern, path)) for pattern in entry.rename)
+    return next(((pattern, match) for pattern, match in matches if match), None)
 
 
 def is_unused_name(name: str, entry: WeightsEntry) -> bool:
@@ -36,36 +62,41 @@ def is_unused_name(name: str, entry: WeightsEntry) -> bool:
     return any(match_name(pattern, name) for pattern in entry.unused)
 
 
-def match_name(pattern: str, name: str) -> re.Match[str] | None:
-    """The match of a name: a group for each star, and one for what is below."""
-    expression, stars = _pattern_regex(pattern)
-    spend("comparisons", max(1, len(name)) ** max(0, stars - 1))
-    return expression.fullmatch(name)
+def match_name(pattern: str, name: str) -> NameMatch | None:
+    """What a pattern finds in a name, or None; a `**` takes as many parts as it can."""
+    wanted, parts = _compile_pattern(pattern), tuple(name.split("."))
+    longest = max(map(len, parts))
+    spend("comparisons", sum(max(1, longest) ** max(0, stars - 1) for _, stars in wanted))
+    runs = sum(part is None for part, _ in wanted)
+    spend("comparisons", len(parts) ** max(0, runs - 1))
+    return next(_matches(wanted, parts), None)
 
 
-def _fill_stars(pattern: str, renamed: str, found: Sequence[str | None]) -> str:
-    taken: dict[bool, list[str]] = {True: [], False: []}
-    for star, text in zip(_STARS.finditer(pattern), found, strict=True):
-        taken[star[0].startswith("**")].append(text or "")
-
-    def fill(star: re.Match[str]) -> str:
-        rest = taken[star[0].startswith("**")]
-        return rest.pop(0) if rest else star[0]
-
-    return _STARS.sub(fill, renamed)
+def _matches(
+    wanted: Sequence[tuple[re.Pattern[str] | None, int]], parts: tuple[str, ...]
+) -> Iterator[NameMatch]:
+    if not wanted:
+        yield NameMatch((), (), parts)
+        return
+    (part, _), *others = wanted
+    if part is None:
+        for count in range(len(parts), -1 if others else 0, -1):
+            for found in _matches(others, parts[count:]):
+                yield NameMatch(found.stars, (parts[:count], *found.runs), found.rest)
+    elif parts and (match := part.fullmatch(parts[0])):
+        for found in _matches(others, parts[1:]):
+            yield NameMatch((*match.groups(), *found.stars), found.runs, found.rest)
 
 
 @lru_cache(maxsize=1 << 14)  # a model may have as many patterns as its budget allows
-def _pattern_regex(pattern: str) -> tuple[re.Pattern[str], int]:
-    """The expression of a pattern, and the most stars that share a stretch of a name."""
-    expression, at, deep = "", 0, 0
-    for star in _STARS.finditer(pattern):
-        expression += re.escape(pattern[at : star.start()])
-        deep += star[0].startswith("**")
-        expression += {"*": "([^.]+)", "**": "(.+)"}.get(star[0], r"((?:[^.]+\.)*)")
-        at = star.end()
-    most = max(part.count("*") for part in pattern.replace("**", "").split("."))
-    return re.compile(f"{expression}{re.escape(pattern[at:])}(\\..*)?"), deep * 2 + most
+def _compile_pattern(pattern: str) -> tuple[tuple[re.Pattern[str] | None, int], ...]:
+    """The expression of each part with the number of its stars; None for a run of parts."""
+    return tuple(
+        (None, 0)
+        if part == RUN
+        else (re.compile("(.+)".join(map(re.escape, part.split("*")))), part.count("*"))
+        for part in pattern.split(".")
+    )
 
 
 def join_names(names: Iterable[str]) -> list[str]:

@@ -15,7 +15,7 @@ from tripybuild.schema.files import WeightsEntry
 from tripybuild.types.dtypes import BY_NAME
 from tripybuild.weights import safetensors
 from tripybuild.weights.checkpoint import check_weights
-from tripybuild.weights.names import join_names, name_in_file
+from tripybuild.weights.names import join_names, match_name, name_in_file
 
 TEXT = """
 inputs:
@@ -137,6 +137,63 @@ def test_reports_do_not_grow_with_the_model(tmp_path):
         "6 weights are not in the file: `h.*.fc.{weight,bias}`, `h.*.scale`",
         "the model does not use 200 tensors of the file: `other.*.{a,b}`",
     ]
+
+
+def test_prefixes_of_some_names_are_no_hint(tmp_path):
+    """A prefix that would lose other weights is not said, and what is left over is shown."""
+    stored = {name: np.zeros(SHAPES[name.split(".", 2)[2]], np.float32) for name in tensors()}
+    stored["model.h.1.scale"] = stored.pop("h.1.scale")
+    save_file(stored, tmp_path / "w.safetensors")
+
+    missing, unused = report(tmp_path)
+
+    assert "prefix" not in (missing.hint or "")
+    assert "`model.h.1.scale`" in unused.message
+
+
+def test_a_rename_that_leads_nowhere(tmp_path):
+    """The rule that maps the weights is said, and the names that it gives."""
+    save_file(tensors(), tmp_path / "w.safetensors")
+
+    missing, _ = report(tmp_path, "weights:\n  file: w.safetensors\n  rename:\n    h.*: body.*")
+
+    assert missing.message.endswith("as `body.*.fc.{weight,bias}`, `body.*.scale`")
+    assert "`h.*: body.*` below `rename:` leads there" in missing.hint
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name", "stars", "runs", "rest"),
+    [
+        ("****x", "abcdx", ("a", "b", "c", "d"), (), ()),
+        ("a**b", "axxb.c", ("x", "x"), (), ("c",)),
+        ("**.fc", "fc", (), ((),), ()),
+        ("**.fc", "h.0.fc.w", (), (("h", "0"),), ("w",)),
+        ("**", "a.b", (), (("a", "b"),), ()),
+        ("**.b.**", "a.b.b.c", (), (("a", "b"), ("c",)), ()),
+    ],
+)
+def test_stars_match(pattern, name, stars, runs, rest):
+    """Two stars are a run where they are a part of their own, and two stars elsewhere."""
+    found = match_name(pattern, name)
+    assert (found.stars, found.runs, found.rest) == (stars, runs, rest)
+
+
+@pytest.mark.parametrize(("pattern", "name"), [("***", "a.b"), ("a.**", "a"), ("**.fc", "h.fx")])
+def test_stars_that_do_not_match(pattern, name):
+    """A star has a character at least, and a run at the end a part."""
+    assert match_name(pattern, name) is None
+
+
+@pytest.mark.parametrize("pattern", ["********!", "**a**a**a**a**!"])
+def test_stars_spend_the_budget(tmp_path, pattern):
+    """Stars that share a part take time with a power of its length."""
+    save_file(tensors(), tmp_path / "w.safetensors")
+    text = TEXT.replace("scale: F[3, 4]", f"{'a' * 60}: F[3, 4]").replace(
+        "WEIGHTS", f"weights:\n  file: w.safetensors\n  rename:\n    '{pattern}': y"
+    )
+    with pytest.raises(DiagnosticError) as raised:
+        check_weights(build(written.write(tmp_path, text)))
+    assert raised.value.diagnostics[0].code == "over-budget"
 
 
 @pytest.mark.parametrize(("own", "prefix"), [("", ""), ("\n  prefix: m.", "m.")])

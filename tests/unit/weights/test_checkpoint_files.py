@@ -1,6 +1,8 @@
 """Checkpoints of several files: shards with an index, lists, folders, and paths from outside."""
 
 import json
+import os
+import time
 
 import numpy as np
 import pytest
@@ -93,6 +95,7 @@ def test_a_list_of_files(tmp_path):
     entry = f"weights:\n  file: {files}"
 
     check_equal(read(tmp_path, entry), stored)
+    check_equal(read(tmp_path, f"weights: {files}"), stored)
 
     save_file({"h.0.bias": stored["h.0.bias"]}, tmp_path / "more.safetensors")
     found = problem(tmp_path, f"weights:\n  file: {[*files, 'more.safetensors']}")
@@ -229,3 +232,52 @@ def test_a_shard_that_changes_meanwhile(tmp_path):
             attempt()
         assert raised.value.diagnostics[0].code == "weights-changed"
         assert last in raised.value.diagnostics[0].message
+
+
+def test_pipes_are_no_files(tmp_path):
+    """A pipe is not waited for, whoever names it."""
+    for name in ("w.safetensors", INDEX):
+        os.mkfifo(tmp_path / name)
+        assert "there is no" in problem(tmp_path, f"weights: {name}").message
+        assert "there is no weights file" in problem(tmp_path, path=tmp_path / name).message
+    assert problem(tmp_path, path=tmp_path).code == "weights-not-found"
+    assert problem(tmp_path, path=tmp_path / "a\0b").code == "weights-not-found"
+
+
+def test_a_file_is_judged_by_its_content(tmp_path):
+    """A safetensors file may have any name."""
+    save_file(tensors(), tmp_path / "pytorch_model.bin")
+
+    check_equal(read(tmp_path, "weights: pytorch_model.bin"), tensors())
+
+
+def test_one_shard_of_two_spellings(tmp_path):
+    """All of its tensors are mapped."""
+    stored, index = save_shards(tmp_path, 1)
+    (file,) = set(index["weight_map"].values())
+    index["weight_map"]["h.0.bias"] = f"./{file}"
+    (tmp_path / INDEX).write_text(json.dumps(index))
+    built = build(spec(tmp_path))
+    weights = check_weights(built)
+
+    check_equal(weights(built.graph.weights), stored)
+    (entries,) = weights.file_entries(built.graph.weights).values()
+    assert set(entries) == set(stored)
+
+
+def test_large_indexes_are_read_in_linear_time(tmp_path):
+    """Also one whose last name stands twice."""
+    names = [f'"w{at}": "a.safetensors"' for at in range(60_000)]
+    (tmp_path / INDEX).write_text(f'{{"weight_map": {{{", ".join([*names, names[-1]])}}}}}')
+    began = time.process_time()
+
+    assert "names `w59999` twice" in problem(tmp_path).message
+    assert time.process_time() - began < 3
+
+
+def test_weights_for_a_model_without_any(tmp_path):
+    """They are refused, since nothing would read them."""
+    path = written.write(tmp_path, "\ninputs:\n  x: F[4]\noutputs:\n  y: x + x\n")
+    with pytest.raises(DiagnosticError) as raised:
+        tripybuild.compile(path, target="reference", weights=tmp_path / "none.safetensors")
+    assert raised.value.diagnostics[0].hint == "leave out `--weights`"

@@ -37,8 +37,8 @@ TARGET = (
     "only. `tripybuild doctor` lists the targets that work here."
 )
 EMIT = (
-    "Print an intermediate form instead; -o writes it. A spec's form is what is compiled before "
-    "any pass, and an .mlir file's is what is compiled after all of them."
+    "Print an intermediate form instead; -o writes it. For a spec, the text before any pass; for "
+    "an .mlir file, after all passes."
 )
 
 
@@ -87,7 +87,7 @@ def compile_model(
         Path | None,
         typer.Option(
             metavar="PATH",
-            help="Safetensors file, index of shards or folder, in the place of the spec's.",
+            help="Safetensors file, index of shards or folder with either, instead of the spec's.",
         ),
     ] = None,
     emit: Annotated[str | None, typer.Option(parser=form, metavar=FORMS, help=EMIT)] = None,
@@ -112,6 +112,9 @@ def compile_model(
     if output is not None or emit is None:
         _check_output_differs(path, spec)
     if emit is not None:
+        if weights is not None:
+            message = "`--emit` prints a form that holds no weights"
+            raise DiagnosticError(Diagnostic("wrong-value", message, hint="leave out `--weights`"))
         from tripybuild.compiler import session  # noqa: PLC0415
 
         if asked is not None:

@@ -137,7 +137,9 @@ class _ModelElaboration:
             outputs=file.outputs,
         )
         own = self.definitions(file)
-        weights = WeightsEntry(file=file.weights) if isinstance(file.weights, str) else file.weights
+        weights = file.weights
+        if isinstance(weights, (str, list)):
+            weights = WeightsEntry(file=weights)
         return Model(
             name=file.model,
             document=self.document,
