@@ -11,6 +11,7 @@ from tripybuild.process import paths
 from tripybuild.schema.operator.dtype_combinations import format_tuple
 from tripybuild.schema.operator.operator import Fact, Facts
 from tripybuild.schema.target_files import CommonFactsEntry
+from tripybuild.testing import Suite
 from tripybuild.testing.batch import build_problems
 from tripybuild.testing.cases import sample_case, variations
 from tripybuild.testing.disabled_checks import any_law, without_checks
@@ -242,3 +243,14 @@ def test_a_number_for_a_tensor_is_no_case_of_what_is_said_of_its_dtype():
     assert wanted["sample"] is False
     assert wanted["value is 2"] is True
     assert list(gpu_problems(of, near, None)) == []
+
+
+def test_a_size_of_0_leaves_the_symbols_of_other_sizes():
+    """No range has an `opt` of 0: such a size is skipped, and no other one is."""
+    operator = registry(paths.registry()).operators["relu"]
+    sizes = replace(operator.sample["S"], program=parse("[0, 3]"))
+    suite = Suite(operator.path, "tripyapi", __file__)
+    suite.operator = replace(operator, sample={"S": sizes})
+    with pytest.raises(pytest.skip.Exception, match="no profile has an `opt` of 0"):
+        suite.check_tensorrt_symbol("S[0]")
+    suite.check_tensorrt_symbol("S[1]")

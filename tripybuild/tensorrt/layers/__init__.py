@@ -40,9 +40,7 @@ LAYERS: Mapping[str, LayerDeclaration] = MappingProxyType(
 HELPERS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
         helper.__name__: helper
-        for helper in (
-            *(align, at_least, contraction, crop_or_pad, full, remainder, scan, truncate),
-        )
+        for helper in (align, at_least, contraction, crop_or_pad, full, remainder, scan, truncate)
     }
 )
 

@@ -2,7 +2,8 @@
 
 Invariant: TensorRT itself is asked of what is illegal. The verifier of the dialect would refuse
 much of it before; a module travels packed, unverified, and what it becomes is judged layer by
-layer. What no layer can be recorded for is refused at level `builder`.
+layer. Only a module with large constants travels as text, which is verified. What no layer can be
+recorded for is refused at level `builder`.
 """
 
 from collections.abc import Sequence

@@ -196,10 +196,15 @@ class TensorrtChecks(OperatorUnderTest):
 
     @cached_property
     def _dynamic_samples(self) -> Mapping[Place, DynamicSample | Exception]:
-        """The sample with a dynamic size, for each place of one: symbols of as many names."""
+        """The sample with a dynamic size, for each place of one: symbols of as many names.
+
+        Sizes of 0 have none: no profile has an `opt` of 0.
+        """
         function = self.function(self.operator.name)
         found: dict[Place, DynamicSample | Exception] = {}
         for index, place in enumerate(size_places(self.operator)):
+            if size_at(self.operator, place) == 0:
+                continue
             try:
                 found[place] = dynamic_sample(self.operator, function, place, f"{SYMBOL}{index}")
             except (DiagnosticError, UndecidedSize) as error:
@@ -212,9 +217,7 @@ class TensorrtChecks(OperatorUnderTest):
         cases = [
             sample
             for place, sample in self._dynamic_samples.items()
-            if not isinstance(sample, Exception)
-            and size_at(self.operator, place)
-            and not self._is_static(place)
+            if not isinstance(sample, Exception) and not self._is_static(place)
         ]
         profile = {name: size for case in cases for name, size in case.profile.items()}
         return batch.build_problems(cases, profile=profile)
