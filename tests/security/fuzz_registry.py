@@ -152,6 +152,7 @@ def warm_up(laboratory) -> None:
         laboratory.tried(given, watched=False)
         verdict = laboratory.tried(given)
         assert verdict.kind == "ran", f"{verdict}\n{given.shown()}"
+        assert not any("AttributeError" in each for each in verdict.ran), verdict
 
 
 def _limit() -> None:

@@ -1,6 +1,11 @@
-"""Checks of every module: its class computes what specifications compute."""
+"""Checks of every module: its class computes what its declaration says.
+
+Specifications instantiate the class, so the oracle is the declaration itself: it is written into a
+model's `define:`, whose interpreter runs it without any code that was generated from it.
+"""
 
 import ast
+import json
 import tempfile
 from collections.abc import Mapping
 from functools import cached_property
@@ -14,6 +19,7 @@ import pytest
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.language.evaluate import evaluate
 from tripybuild.language.grammar import Program, parse
+from tripybuild.language.names import free_names
 from tripybuild.model.graph_builder import ModelGraph, build
 from tripybuild.model.libraries import OperatorLibrary
 from tripybuild.reference.execute import reference_run
@@ -44,7 +50,13 @@ steps:
   results: module({given})
 outputs:
 {outputs}
+define: {define}
 """
+# What a declaration says to its class and its suite, and not to a model.
+CLASS_KEYS: dict[str, Any] = {
+    **dict.fromkeys(("tripybuild", "module", "extends", "sample", "examples"), True),
+    "weights": {"__all__": {"ranks", "optional"}},
+}
 
 
 class ModuleSuite:
@@ -71,7 +83,7 @@ class ModuleSuite:
 
     @cached_property
     def part(self) -> Part:
-        """What specifications use."""
+        """What the declaration says."""
         return load_module(self.module.document, self.module.file)[0]
 
     @cached_property
@@ -114,7 +126,7 @@ class ModuleSuite:
 
     @suite_check
     def check_weights(self, dtype: str | None = None) -> None:
-        """The parameters are the weights of a specification."""
+        """The parameters are the weights that the declaration gives a model."""
         weights = self._build_graph(dtype or "float32").graph.weights
         wanted = {name.removeprefix("module."): value.type for name, value in weights.items()}
 
@@ -126,7 +138,7 @@ class ModuleSuite:
 
     @suite_check
     def check_values(self, dtype: str | None = None) -> None:
-        """The class computes what the module computes in a specification."""
+        """The class computes what the interpreter of definitions computes."""
         graph = self._build_graph(dtype or "float32").graph
         inputs = {name: self._data(name, value) for name, value in graph.inputs.items()}
         weights = {name: self._data(name, value) for name, value in graph.weights.items()}
@@ -145,7 +157,7 @@ class ModuleSuite:
 
     @suite_check
     def check_example(self, index: int) -> None:
-        """An example's violation is reported by the class and by a specification."""
+        """An example's violation is reported by the class and by the interpreter of definitions."""
         example = self.examples[index]
         call = parse(example.call).result
         assert isinstance(call, ast.Call)
@@ -176,7 +188,7 @@ class ModuleSuite:
         return {p.name: self.names[p.name] for p in self.part.parameters if p.name in self.names}
 
     def _build_graph(self, dtype: str, made: str | None = None) -> ModelGraph:
-        """The graph of a specification that has the module as its only part."""
+        """The graph of a model that defines the module as it is declared, as its only part."""
         part = self.part
         inputs = {name: p for name, p in part.inputs.items() if name not in part.optional}
         targets = [name for step in part.outputs for name in step.targets]
@@ -188,11 +200,28 @@ class ModuleSuite:
             made=f'"{made or f"{part.name}({sizes})"}"',
             given=", ".join(inputs),
             outputs="\n".join(f"  {n}: {r}" for n, r in zip(targets, results, strict=True)),
+            define=self._definitions,
         )
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "sample.yaml"
             path.write_text(text, encoding="utf-8")
             return build(path, homes=lambda _: self.homes)
+
+    @cached_property
+    def _definitions(self) -> str:
+        """The module and those that it is made of as definitions: JSON, which is YAML."""
+        found: dict[str, Any] = {}
+        waiting = [self.part.name]
+        while waiting:
+            module = self.registry.modules[waiting.pop()]
+            found[module.name] = module.file.model_dump(
+                mode="json", exclude=CLASS_KEYS, exclude_unset=True
+            )
+            part = load_module(module.document, module.file)[0]
+            snippets = [*part.parts.values(), *(s.value for s in (*part.steps, *part.outputs))]
+            names = {name for each in snippets for name in free_names(each.program)}
+            waiting += (names & self.registry.modules.keys()) - found.keys()
+        return json.dumps(found)
 
     def _type(self, pattern: object) -> str:
         """The type of an input with numbers for names; `any` is a whole number."""

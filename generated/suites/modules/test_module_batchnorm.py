@@ -11,17 +11,17 @@ EXAMPLES = ["BatchNorm(-1) fails not-negative"]
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_weights(dtype: str) -> None:
-    """The parameters are the weights of a specification: names, dtypes, shapes."""
+    """The parameters are those that the declaration says: names, dtypes, shapes."""
     SUITE.check_weights(dtype)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_values(dtype: str) -> None:
-    """The class computes what the module computes in a specification."""
+    """The class computes what its declaration says, run as a definition of a model."""
     SUITE.check_values(dtype)
 
 
 @pytest.mark.parametrize("index", range(len(EXAMPLES)), ids=EXAMPLES)
 def test_example(index: int) -> None:
-    """What an example breaks is said, in Python and in a specification."""
+    """What an example breaks is reported by the class, and by a definition that says the same."""
     SUITE.check_example(index)

@@ -181,7 +181,7 @@ class Laboratory:
         for module in declared.modules.values():
             suite = ModuleSuite(module.path, package, str(root.parent / "suite.py"))
             suite.__dict__["registry"] = declared
-            suite.__dict__["added"] = [OperatorLibrary(package)]
+            suite.__dict__["homes"] = [OperatorLibrary(package)]
             _attempted(ran, "module", partial(_used_module, suite))
             for index in range(len(suite.examples[:2])):
                 _attempted(ran, "module example", partial(suite.check_example, index))
@@ -301,11 +301,11 @@ def _several(value: Any) -> Any:
 
 
 def _used_module(suite: ModuleSuite) -> None:
-    module = suite._made(None)
+    module = suite._make_module(None)
     repr(module)
     module.initialize_dummy_parameters()
     tensor = import_module("tripyapi").Tensor
-    graph = suite._built("float32").graph
+    graph = suite._build_graph("float32").graph
     inputs = {name: suite._data(name, value) for name, value in graph.inputs.items()}
     found = module(*map(tensor, inputs.values()))
     for each in found if isinstance(found, tuple) else (found,):

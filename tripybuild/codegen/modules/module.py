@@ -160,7 +160,7 @@ def module_suite(module: ModuleClass, examples: Sequence[ModuleExampleEntry]) ->
 
     @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
     def test_values(dtype: str) -> None:
-        "The class computes what the module computes in a specification."
+        "The class computes what its declaration says, run as a definition of a model."
         SUITE.check_values(dtype)
     ```
     """
@@ -189,7 +189,7 @@ def module_suite(module: ModuleClass, examples: Sequence[ModuleExampleEntry]) ->
 _EXAMPLE = '''\
 @pytest.mark.parametrize("index", range(len(EXAMPLES)), ids=EXAMPLES)
 def test_example(index: int) -> None:
-    """What an example breaks is said, in Python and in a specification."""
+    """What an example breaks is reported by the class, and by a definition that says the same."""
     SUITE.check_example(index)'''
 
 
@@ -198,8 +198,8 @@ def _example_list(examples: Sequence[ModuleExampleEntry]) -> Doc:
 
 
 _QUESTIONS: Mapping[str, str] = {
-    "weights": "The parameters are the weights of a specification: names, dtypes, shapes.",
-    "values": "The class computes what the module computes in a specification.",
+    "weights": "The parameters are those that the declaration says: names, dtypes, shapes.",
+    "values": "The class computes what its declaration says, run as a definition of a model.",
 }
 
 
