@@ -51,7 +51,7 @@ class _Collective(LayerOperation):
 
     input = operand(*kinds.USUAL)
     groups = optional_attribute(kinds.I64_ARRAY)
-    result = output(*kinds.USUAL)
+    result = output(*kinds.USUAL, dtype="input")
     assembly_format = "$input attr-dict `:` type($input) `->` type($result)"
     TRAITS: ClassVar[tuple[str, ...]] = ()
     LEAST_RANKS: ClassVar[int] = 1
@@ -95,13 +95,14 @@ class _Rooted(_Collective):
     """A collective with one rank that gives or gets everything."""
 
     input = operand(*_ROOTED)
-    result = output(*_ROOTED)
+    result = output(*_ROOTED, dtype="input")
 
 
 class AllReduceOp(_Reducing):
     """The sum (or the like) of all inputs, for everybody."""
 
     name = "trtx.all_reduce"
+    result = output(*kinds.USUAL, like="input")
     KIND: ClassVar[str] = "ALL_REDUCE"
 
 
@@ -130,6 +131,7 @@ class AllToAllOp(_Collective):
 
     name = "trtx.all_to_all"
     ranks = attribute(kinds.I64_ATTR)
+    result = output(*kinds.USUAL, like="input")
     KIND: ClassVar[str] = "ALL_TO_ALL"
 
 
@@ -138,6 +140,7 @@ class CollectiveBroadcastOp(_Rooted):
 
     name = "trtx.collective_broadcast"
     root = attribute(kinds.I64_ATTR)
+    result = output(*_ROOTED, like="input")
     KIND: ClassVar[str] = "BROADCAST"
 
 
@@ -147,6 +150,7 @@ class CollectiveReduceOp(_Rooted):
     name = "trtx.collective_reduce"
     kind = attribute(kinds.enumeration("reduce_operation"))
     root = attribute(kinds.I64_ATTR)
+    result = output(*_ROOTED, like="input")
     assembly_format = _Reducing.assembly_format
     KIND: ClassVar[str] = "REDUCE"
 

@@ -79,6 +79,12 @@ class LayerDeclaration:
                 self.results = tuple(each.dtype for each in self.body.outputs)
             if typed is None:
                 self.typed = not self.body.is_inferred
+        for source in self.results:
+            if source not in self.parameters and source not in dtypes.BY_NAME:
+                raise TypeError(
+                    f"{self.operation}: the dtype of a result is `{source}`, which is neither a "
+                    "dtype nor a parameter"
+                )
 
     def bind(self, positional: Sequence[Any], keywords: Mapping[str, Any]) -> dict[str, Any]:
         """Every parameter with its normalized argument; ValueError names the one that is wrong."""

@@ -65,7 +65,7 @@ class ActivationOp(LayerOperation):
     )
     alpha = optional_attribute(kinds.F32_ATTR)
     beta = optional_attribute(kinds.F32_ATTR)
-    result = output(*_NUMBERS)
+    result = output(*_NUMBERS, like="input")
     assembly_format = UNARY
     TRAITS: ClassVar[tuple[str, ...]] = _ELEMENTWISE
 
@@ -110,7 +110,7 @@ class UnaryOp(LayerOperation):
     unary_operation = attribute(
         kinds.enumeration("unary_operation"), mlir="unaryOperation", parameter="kind"
     )
-    result = output(kinds.RANKED)
+    result = output(kinds.RANKED, like="input")
     assembly_format = UNARY
     TRAITS: ClassVar[tuple[str, ...]] = _ELEMENTWISE
 
@@ -162,7 +162,7 @@ class ElementWiseOp(LayerOperation):
     elementwise_operation = attribute(
         kinds.enumeration("element_wise_operation"), mlir="elementwiseOperation", parameter="kind"
     )
-    result = output(kinds.RANKED, like="lhs")
+    result = output(kinds.RANKED, dtype="lhs")
     assembly_format = (
         "attr-dict $elementwiseOperation `(` operands `:` type(operands) `)` `->` type(results)"
     )
@@ -214,7 +214,7 @@ class CastOp(LayerOperation):
     name = "tensorrt.cast"
     input = operand(*_CAST)
     dtype = argument(arguments.dtype)
-    result = output(*_CAST, dtype="dtype")
+    result = output(*_CAST, like="input", dtype="dtype")
     assembly_format = "attr-dict $input `:` type($input) `to` type($result)"
     TRAITS: ClassVar[tuple[str, ...]] = _ELEMENTWISE
 
@@ -231,7 +231,7 @@ class IdentityOp(LayerOperation):
 
     name = "tensorrt.identity"
     input = operand(*_IDENTICAL)
-    result = output(*_IDENTICAL)
+    result = output(*_IDENTICAL, like="input")
     assembly_format = "attr-dict $input `:` type($input) `to` type($result)"
     TRAITS: ClassVar[tuple[str, ...]] = _ELEMENTWISE
     INFERRED: ClassVar[bool] = False
@@ -257,7 +257,7 @@ class SelectOp(LayerOperation):
     condition = operand(kinds.I1)
     then_input = operand(*kinds.USUAL)
     else_input = operand(*kinds.USUAL)
-    result = output(*kinds.USUAL, like="then_input")
+    result = output(*kinds.USUAL, dtype="then_input")
     CHECKS: ClassVar[Checks] = (all_match("element type", "thenInput", "elseInput", "result"),)
 
     @staticmethod
@@ -279,7 +279,7 @@ class ParametricReLUOp(LayerOperation):
     name = "tensorrt.parametric_relu"
     input = operand(*_SLOPED)
     slope = operand(*_SLOPED)
-    result = output(*_SLOPED)
+    result = output(*_SLOPED, like="input")
     ALLOWED_IN_REGIONS: ClassVar[bool] = False
     CHECKS: ClassVar[Checks] = (
         all_match("rank", "input", "slope"),
@@ -322,7 +322,7 @@ class ScaleOp(LayerOperation):
     scale = optional_operand(*kinds.FLOATS)
     power = optional_operand(*kinds.FLOATS)
     axis = attribute(kinds.I64_ATTR, default=1)
-    result = output(*kinds.FLOATS)
+    result = output(*kinds.FLOATS, like="input")
     assembly_format = (
         "$mode $input (`shift` `(` $shift^ `:` type($shift) `)`)?"
         " (`scale` `(` $scale^ `:` type($scale) `)`)?"

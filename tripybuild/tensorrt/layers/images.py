@@ -94,7 +94,7 @@ class _Resize(LayerOperation):
         parameter="selector",
         call_default="kFORMULA",
     )
-    result = output(*_RESIZED)
+    result = output(*_RESIZED, dtype="input")
     assembly_format = (
         "attr-dict $input ( `,` $output_shape^ )? `:` functional-type(operands, results)"
     )
@@ -232,7 +232,7 @@ class GridSampleOp(LayerOperation):
     interpolation = attribute(kinds.enumeration("interpolation_mode"), default="kLINEAR")
     align_corners = attribute(kinds.BOOL_ATTR, default=False)
     mode = attribute(kinds.enumeration("slice_mode"), default="kFILL")
-    result = output(*kinds.FLOATS)
+    result = output(*kinds.FLOATS, dtype="input")
 
     @staticmethod
     def result_shape(input: Shape, grid: Shape) -> Sizes:
@@ -278,7 +278,7 @@ class LRNOp(LayerOperation):
     alpha = attribute(kinds.F32_ATTR)
     beta = attribute(kinds.F32_ATTR)
     k = attribute(kinds.F32_ATTR)
-    result = output(kinds.I8, *kinds.FLOATS)
+    result = output(kinds.I8, *kinds.FLOATS, like="input")
     assembly_format = UNARY
 
     def semantic_problems(self) -> Iterator[str | OpProblem]:
@@ -311,8 +311,8 @@ class NMSOp(LayerOperation):
     score_threshold = optional_operand(kinds.F32, ranks=(0,))
     box_format = attribute(kinds.enumeration("bounding_box_format"), default="kCORNER_PAIRS")
     top_k_box_limit = optional_attribute(kinds.I64_ATTR, offered=False)
-    indices = output(kinds.I32, kinds.I64, like="boxes", dtype="int32")
-    count = output(kinds.I32, ranks=(0,), like="boxes", dtype="int32")
+    indices = output(kinds.I32, kinds.I64, dtype="int32")
+    count = output(kinds.I32, ranks=(0,), dtype="int32")
     assembly_format = (
         "attr-dict `ins` `(` $boxes `,` $scores `,` $max_output_boxes_per_class"
         " `:` type($boxes) `,` type($scores) `,` type($max_output_boxes_per_class) `)`"

@@ -52,7 +52,7 @@ class GatherOp(LayerOperation):
     indices = operand(*_INDICES)
     axis = attribute(kinds.I64_ATTR)
     num_broadcast_dims = attribute(kinds.I64_ATTR, default=0, mlir="numBroadcastDims")
-    result = output(*kinds.USUAL, like="data")
+    result = output(*kinds.USUAL, dtype="data")
     CHECKS: ClassVar[Checks] = (all_match("element type", "data", "result"),)
 
     @staticmethod
@@ -104,7 +104,7 @@ class GatherNdOp(LayerOperation):
     data = operand(*kinds.USUAL)
     indices = operand(*_INDICES)
     num_broadcast_dims = argument(integer.with_default(0))  # NVIDIA's operation has none
-    result = output(*kinds.USUAL, like="data")
+    result = output(*kinds.USUAL, dtype="data")
     assembly_format = (
         "attr-dict `data` `(` $data `)` `indices` `(` $indices `)`"
         " `:` functional-type(operands, results)"
@@ -247,7 +247,7 @@ class OneHotOp(LayerOperation):
     values = operand(*_SCATTERED)
     depth = operand(kinds.I32)
     axis = attribute(kinds.SI64_ATTR)
-    result = output(*_SCATTERED, like="values")
+    result = output(*_SCATTERED, dtype="values")
     CHECKS: ClassVar[Checks] = (all_match("element type", "values", "result"),)
 
     @staticmethod

@@ -59,7 +59,7 @@ class MatrixMultiplyOp(LayerOperation):
     input1 = operand(*kinds.FLOATS, parameter="rhs")
     op0 = attribute(_OPERATION, call_default="kNONE")
     op1 = attribute(_OPERATION, call_default="kNONE")
-    result = output(kinds.RANKED, like="lhs")
+    result = output(kinds.RANKED, dtype="lhs")
     CHECKS: ClassVar[Checks] = (SAME_OPERANDS_AND_RESULT_ELEMENT_TYPE,)
 
     @staticmethod
@@ -127,7 +127,7 @@ class EinsumOp(LayerOperation):
     name = "tensorrt.einsum"
     inputs = operands(*kinds.FLOATS)
     equation = attribute(kinds.STRING_ATTR)
-    result = output(*kinds.FLOATS, like="inputs")
+    result = output(*kinds.FLOATS, dtype="inputs")
 
     @staticmethod
     def result_shape(equation: str, inputs: Sequence[Shape]) -> Sizes:

@@ -10,8 +10,8 @@ In a class:
   `output`; `argument` for what only a call has. They are the parameters of the layer, too, in their
   order: those without a default first;
 - `result_shape`: a static method from the shapes of operands and the values of attributes, by the
-  names of parameters; without it the result has the shape of what it is `like`. It raises
-  `ShapeError`;
+  names of parameters. It raises `ShapeError`. Without it the result has the shape of what it is
+  `like`, or an unknown one;
 - `assembly_format`, where it is not that of most operations;
 - `CHECKS`: traits that are checked before the verifier, in the order of NVIDIA's declaration;
 - `ALLOWED_IN_REGIONS`: False where TensorRT does not have it in conditions and loops;
@@ -196,7 +196,7 @@ def argument(kind: ArgumentKind) -> Any:
 def output(
     *elements: str | TensorKind,
     ranks: Sequence[int] = ALL_RANKS,
-    like: str = "input",
+    like: str = "",
     dtype: str = "",
 ) -> "OpResult":
     """A result.
@@ -204,8 +204,8 @@ def output(
     Args:
         elements: The element types that it may have, or a kind.
         ranks: The ranks that it may have.
-        like: The parameter whose shape it has without a shape rule, and whose dtype; none where
-            nothing is inferred.
+        like: The parameter whose shape it has, and whose dtype; none where a shape rule or
+            `components` says the shape, or nothing is inferred.
         dtype: A dtype, or the parameter that is or has it, if it is not that of `like`.
     """
     kind = _tensors(elements, ranks)
@@ -243,6 +243,9 @@ class OperationBody:
         # The field of each parameter; fields that no call offers have their own names.
         self.field_names = {each.parameter or name: name for name, each in self.fields.items()}
         self.outputs = [each for each in self.fields.values() if each.role == "output"]
+        for like in filter(None, (each.like for each in self.outputs)):
+            if like not in self.field_names:
+                raise TypeError(f"{self.name}: a result is like `{like}`, which is no parameter")
         self.shape_rule = getattr(body, "result_shape", None)
         self.rule_parameters: Sequence[str] = ()
         if self.shape_rule is not None:

@@ -48,7 +48,7 @@ class _Scaled(LayerOperation):
     scale = operand(*_REAL)
     dtype = argument(arguments.dtype)
     axis = optional_attribute(kinds.I32_ATTR)
-    result = output(*_REAL, dtype="dtype")
+    result = output(*_REAL, like="input", dtype="dtype")
     assembly_format = (
         "attr-dict `in` `(` $input `:` type($input) `)` `scale` `(` $scale `:` type($scale) `)`"
         " `->` type($result)"
@@ -136,7 +136,7 @@ class QuantizeOp(_Scaled):
     """Real numbers over a scale, rounded; `result_types` says to what."""
 
     name = "tensorrt.quantize"
-    result = output(kinds.I8, kinds.F8, kinds.I4, dtype="dtype")
+    result = output(kinds.I8, kinds.F8, kinds.I4, like="input", dtype="dtype")
 
 
 class QuantizeToF4Op(_Scaled):
@@ -145,7 +145,7 @@ class QuantizeToF4Op(_Scaled):
     name = "trtx.quantize"
     input = operand(*kinds.FLOATS, ranks=kinds.NON_SCALAR)
     scale = operand(*kinds.FLOATS)
-    result = output(kinds.F4, dtype="dtype")
+    result = output(kinds.F4, like="input", dtype="dtype")
 
 
 quantize = SingleResultLayer(QuantizeOp, float4=QuantizeToF4Op)

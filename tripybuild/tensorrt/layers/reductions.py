@@ -54,7 +54,7 @@ class ReduceOp(LayerOperation):
         kinds.enumeration("reduce_operation"), mlir="reduceOperation", parameter="kind"
     )
     keep_dimensions = attribute(kinds.BOOL_ATTR, default=False, mlir="keepDimensions")
-    result = output(*_REDUCED)
+    result = output(*_REDUCED, dtype="input")
     assembly_format = "$reduceOperation $input attr-dict `:` type($input) `->` type($result)"
     CHECKS: ClassVar[Checks] = (SAME_OPERANDS_AND_RESULT_ELEMENT_TYPE,)
 
@@ -121,7 +121,7 @@ class TopKOp(_Extremes):
     topk_operation = attribute(
         kinds.enumeration("top_k_operation"), mlir="topkOperation", parameter="kind"
     )
-    values = output(kinds.RANKED)
+    values = output(kinds.RANKED, dtype="input")
     indices = output(kinds.I32, dtype="int32")
     assembly_format = "$topkOperation attr-dict $input `:` type($input) `->` type(results)"
 
@@ -144,7 +144,7 @@ class _ArgExtreme(_Extremes):
 
     input = operand(*kinds.USUAL)
     axis = attribute(kinds.I64_ATTR)
-    values = output(*kinds.USUAL)
+    values = output(*kinds.USUAL, dtype="input")
     indices = output(kinds.I32, dtype="int32")
     assembly_format = "attr-dict $input `:` type($input) `->` type(results)"
 
@@ -178,7 +178,7 @@ class CumulativeOp(LayerOperation):
     kind = attribute(kinds.enumeration("cumulative_operation"), call_default="kSUM")
     exclusive = attribute(kinds.BOOL_ATTR, default=False)
     reverse = attribute(kinds.BOOL_ATTR, default=False)
-    result = output(*_SORTED)
+    result = output(*_SORTED, like="input")
     assembly_format = "$kind $input attr-dict `:` type($input)"
 
     def semantic_problems(self) -> Iterator[str | OpProblem]:
@@ -205,7 +205,7 @@ class SoftMaxOp(LayerOperation):
     name = "tensorrt.softmax"
     input = operand(*kinds.FLOATS)
     axis = attribute(kinds.I64_ATTR)
-    result = output(*kinds.FLOATS)
+    result = output(*kinds.FLOATS, like="input")
     assembly_format = UNARY
 
     def semantic_problems(self) -> Iterator[str | OpProblem]:
@@ -228,7 +228,7 @@ class RaggedSoftMaxOp(LayerOperation):
     name = "tensorrt.ragged_softmax"
     input = operand(*kinds.FLOATS)
     bounds = operand(kinds.I32)
-    result = output(*kinds.FLOATS)
+    result = output(*kinds.FLOATS, dtype="input")
     CHECKS: ClassVar[Checks] = (all_match("element type", "input", "result"),)
     ALLOWED_IN_REGIONS: ClassVar[bool] = False
 
@@ -257,7 +257,7 @@ class NormalizationOp(LayerOperation):
     axis = attribute(kinds.DIMENSIONS, parameter="axes")
     eps = optional_attribute(kinds.F32_ATTR, parameter="epsilon", call_default=1e-5)
     num_groups = optional_attribute(kinds.I32_ATTR, call_default=1)
-    result = output(*kinds.FLOATS)
+    result = output(*kinds.FLOATS, like="input")
     assembly_format = (
         "attr-dict `(` $input `:` type($input) `,` $scale `:` type($scale) `,`"
         " $bias `:` type($bias) `)` `->` type($result)"

@@ -37,7 +37,7 @@ class ReshapeOp(LayerOperation):
     name = "tensorrt.reshape"
     input = operand(*kinds.EVERY)
     shape = optional_operand(kinds.I32, ranks=(1,))
-    result = output(*kinds.EVERY, like="")
+    result = output(*kinds.EVERY)
     assembly_format = (
         "$input (`shape` `(` $shape^ `` `:` type($shape) `)`)? attr-dict"
         " `:` type($input) `to` type($result)"
@@ -134,7 +134,7 @@ class _UnitDimensions(LayerOperation):
     """What inserts or drops dimensions of size one."""
 
     input = operand(*kinds.EVERY)
-    result = output(*kinds.EVERY, like="")
+    result = output(*kinds.EVERY)
     assembly_format = "attr-dict $input `:` type($input) `to` type($result)"
     CHECKS: ClassVar[Checks] = (SAME_OPERANDS_AND_RESULT_ELEMENT_TYPE,)
 

@@ -88,7 +88,7 @@ class TransposeOp(LayerOperation):
     name = "tensorrt.transpose"
     input = operand(*kinds.EVERY)
     permutation = attribute(kinds.AFFINE_MAP)
-    result = output(*kinds.EVERY)
+    result = output(*kinds.EVERY, dtype="input")
     assembly_format = "attr-dict $input `:` type($input) `to` type($result)"
 
     @staticmethod
@@ -190,7 +190,7 @@ class ShuffleOp(LayerOperation):
     reshape = optional_attribute(kinds.I64_ARRAY)
     second_transpose = attribute(kinds.I64_ARRAY)
     zero_is_placeholder = attribute(kinds.BOOL_ATTR, default=True)
-    result = output(*kinds.EVERY)
+    result = output(*kinds.EVERY, dtype="input")
     INFERRED: ClassVar[bool] = False
 
     def components(self) -> Sequence[Component]:
@@ -274,7 +274,7 @@ class BroadcastOp(LayerOperation):
     input = operand(*kinds.EVERY)
     shape = optional_operand(kinds.SHAPE)
     broadcast_dims = attribute(kinds.I64_ARRAY)
-    result = output(*kinds.EVERY)
+    result = output(*kinds.EVERY, dtype="input")
     assembly_format = (
         "$input `broadcast_dims` `<` custom<StaticIndexI64Array>($broadcast_dims) `>`"
         " (`shape` `(` $shape^ `:` type($shape) `)`)? attr-dict"

@@ -48,7 +48,7 @@ class ConcatenationOp(LayerOperation):
     name = "tensorrt.concatenation"
     inputs = operands(*_JOINED, parameter="tensors")
     axis = attribute(kinds.I32_ATTR)
-    result = output(kinds.RANKED, like="tensors")
+    result = output(kinds.RANKED, dtype="tensors")
     CHECKS: ClassVar[Checks] = (SAME_OPERANDS_AND_RESULT_ELEMENT_TYPE,)
 
     @staticmethod
@@ -117,7 +117,7 @@ class SliceOp(LayerOperation):
     static_size = optional_attribute(kinds.I32_ARRAY)
     static_stride = optional_attribute(kinds.I32_ARRAY)
     mode = attribute(kinds.enumeration("slice_mode"), default="kDEFAULT")
-    result = output(kinds.RANKED)
+    result = output(kinds.RANKED, dtype="input")
     assembly_format = (
         "$input"
         " `[` ( $start^ `` `:` type($start) ) : ( `` custom<StaticIndexI32Array>($static_start) ) ?"
@@ -215,7 +215,7 @@ class PaddingOp(LayerOperation):
     input = operand(*_PADDED)
     pre_padding = attribute(kinds.I64_ARRAY, mlir="prePadding")
     post_padding = attribute(kinds.I64_ARRAY, mlir="postPadding")
-    result = output(*_PADDED)
+    result = output(*_PADDED, dtype="input")
     ALLOWED_IN_REGIONS: ClassVar[bool] = False
 
     @staticmethod
@@ -269,7 +269,7 @@ class ReverseSequenceOp(LayerOperation):
     lengths = operand(kinds.I32, kinds.I64, ranks=(1,))
     batch_axis = attribute(kinds.I64_ATTR, default=1)
     sequence_axis = attribute(kinds.I64_ATTR, default=0)
-    result = output(*kinds.USUAL)
+    result = output(*kinds.USUAL, like="input")
     assembly_format = "attr-dict `ins` `(` operands `:` type(operands) `)`"
 
     def semantic_problems(self) -> Iterator[str | OpProblem]:

@@ -178,7 +178,7 @@ class RotaryEmbeddingOp(LayerOperation):
     interleaved = attribute(kinds.BOOL_ATTR, default=False)
     dimensions = attribute(kinds.I64_ATTR, default=0)
     position = optional_operand(kinds.I32, kinds.I64)
-    result = output(*kinds.FLOATS)
+    result = output(*kinds.FLOATS, like="input")
     assembly_format = (
         "attr-dict `ins` `(` $input `,` $cosine `,` $sine"
         " `:` type($input) `,` type($cosine) `,` type($sine) `)`"

@@ -88,7 +88,7 @@ class _Convolution(LayerOperation):
     post_padding = attribute(kinds.I64_ARRAY)
     num_groups = attribute(kinds.UI32_ATTR, default=1)
     dilation = optional_attribute(kinds.I64_ARRAY)
-    result = output(kinds.RANKED)
+    result = output(kinds.RANKED, dtype="input")
     CHECKS: ClassVar[Checks] = (SAME_OPERANDS_AND_RESULT_ELEMENT_TYPE,)
     # The names of the kernel and of the bias, in Python and in the text, and of TensorRT's layer.
     KERNEL: ClassVar[tuple[str, str]]
@@ -295,7 +295,7 @@ class PoolingOp(LayerOperation):
         kinds.BOOL_ATTR, mlir="averageCountExcludesPadding"
     )
     blend_factor = optional_attribute(kinds.F32_ATTR, mlir="blendFactor")
-    result = output(*_POOLED)
+    result = output(*_POOLED, dtype="input")
     assembly_format = "attr-dict `ins` `(` $input `:` type($input) `)` `->` type($result)"
     ALLOWED_IN_REGIONS: ClassVar[bool] = False
     CHECKS: ClassVar[Checks] = (SAME_OPERANDS_AND_RESULT_ELEMENT_TYPE,)

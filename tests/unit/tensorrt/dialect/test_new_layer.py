@@ -33,7 +33,7 @@ class RepeatOp(LayerOperation):
     axis = attribute(kinds.I64_ATTR)
     mask = optional_operand(kinds.I1)
     mode = attribute(kinds.enumeration("slice_mode"), default="kFILL", mlir="repeatMode")
-    result = output(*kinds.FLOATS)
+    result = output(*kinds.FLOATS, dtype="input")
     CHECKS: ClassVar[Checks] = (all_match("element type", "input", "result"),)
 
     @staticmethod
@@ -126,3 +126,25 @@ def test_the_call_of_tensorrt_is_the_declared_one():
 
     made = Defined.make(*values("tensor<2xf32>", "tensor<3xi32>"), axis=0)
     assert made.translate(Network()) == ("repeat", "tensor<2xf32>", 0)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"like": "data"}, "trtx.odd: a result is like `data`, which is no parameter"),
+        ({"dtype": "data"}, "trtx.odd: the dtype of a result is `data`, which is neither"),
+        ({}, "trtx.odd: the dtype of a result is ``, which is neither a dtype nor a parameter"),
+    ],
+)
+def test_a_result_names_its_parameters(fields, message):
+    """What a class forgets or misspells is told when it is declared."""
+
+    class OddOp(LayerOperation):
+        """One whose result is wrong."""
+
+        name = "trtx.odd"
+        input = operand(*kinds.FLOATS)
+        result = output(*kinds.FLOATS, **fields)
+
+    with pytest.raises(TypeError, match=message):
+        SingleResultLayer(OddOp)

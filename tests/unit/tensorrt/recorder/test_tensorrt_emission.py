@@ -4,6 +4,9 @@ The networks are those of `tensorrt_recordings`: each layer with fixed and with 
 """
 
 from dataclasses import replace
+from importlib import import_module
+from pkgutil import iter_modules
+from types import FunctionType
 
 import numpy as np
 import pytest
@@ -13,11 +16,13 @@ from xdsl.dialects.builtin import DenseResourceAttr
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.symbolic.dims import evaluate
 from tripybuild.targets.tensorrt.model import PIPELINE
-from tripybuild.tensorrt import layers as trt
+from tripybuild.tensorrt import layers as trt, shape_rules
 from tripybuild.tensorrt.dialect.base import TensorrtOperation, sizes
 from tripybuild.tensorrt.dialect.declaration import declaration
 from tripybuild.tensorrt.emission import EmissionError, EmittedModule, emit_module
 from tripybuild.tensorrt.emission.layer_emission import OPERATIONS
+from tripybuild.tensorrt.layers.declaration import LayerDeclaration, SingleResultLayer
+from tripybuild.tensorrt.layers.operation import LayerOperation, operand, output
 from tripybuild.tensorrt.mlir import resources, verifier
 from tripybuild.tensorrt.mlir.reading import parser
 from tripybuild.tensorrt.mlir.writing import printer
@@ -263,15 +268,58 @@ def test_constants_survive_the_text(name):
     assert bool(large) == ("large" in name)
 
 
+def without_rule(layers):
+    """The layers whose results have shapes that nothing says."""
+    return {
+        each.name
+        for each in layers
+        if each.shape is None and not (each.body and each.body.rule_parameters)
+    }
+
+
 def test_every_layer_has_a_rule():
     """But those that run regions, or give what they are told."""
     without = {"assertion", "if_", "while_", "for_", "opaque_plugin"}
-    found = {
-        name
-        for name, each in trt.LAYERS.items()
-        if each.shape is None and not (each.body and each.body.rule_parameters)
-    }
-    assert found == without
+    assert without_rule(trt.LAYERS.values()) == without
+
+
+@pytest.mark.parametrize(("like", "found"), [({}, {"forgetful"}), ({"like": "input"}, set())])
+def test_a_layer_without_a_rule_is_found(like, found):
+    """A result has the shape of an operand where the class says so, and not by itself."""
+
+    class ForgetfulOp(LayerOperation):
+        """One that changes shapes, and says not how."""
+
+        name = "trtx.forgetful"
+        input = operand(trt.kinds.RANKED)
+        result = output(trt.kinds.RANKED, dtype="input", **like)
+
+    assert without_rule([SingleResultLayer(ForgetfulOp)]) == found
+
+
+def builders():
+    """The builders and helpers of `trt.`, by the modules and names that declare them."""
+    for file in iter_modules(trt.__path__):
+        module = import_module(f"{trt.__name__}.{file.name}")
+        for name, each in vars(module).items():
+            is_function = isinstance(each, FunctionType) and each.__module__ == module.__name__
+            if is_function or isinstance(each, LayerDeclaration):
+                yield name, each
+
+
+def test_each_builder_is_the_one_of_its_module(monkeypatch):
+    """Star imports also take what modules import: a name of theirs may hide a layer."""
+
+    def hidden():
+        """The names that snippets find another object under."""
+        return {name for name, each in found if getattr(trt, name) is not each}
+
+    vocabulary = trt.LAYERS.keys() | trt.HELPERS.keys()
+    found = [(name, each) for name, each in builders() if name in vocabulary]
+    assert {name for name, _ in found} == vocabulary
+    assert hidden() == set()
+    monkeypatch.setattr(trt, "broadcast", shape_rules.broadcast)
+    assert hidden() == {"broadcast"}
 
 
 def test_every_operation_is_there():
