@@ -170,6 +170,17 @@ def refuse_call(
     trace = error.__traceback__
     if trace is None or trace.tb_next is not None or isinstance(error, DiagnosticError):
         return
+    refuse_arguments(name, function, arguments, named)
+
+
+def refuse_arguments(
+    name: str, function: Callable[..., Any], arguments: Sequence[Any], named: Mapping[str, Any]
+) -> None:
+    """Refuse arguments that a function does not take, under the name that the user calls.
+
+    Raises:
+        CallError: The function has other parameters.
+    """
     if problems := list(_problems(name, function, arguments, named)):
         raise CallError(*problems) from None
 

@@ -13,9 +13,12 @@ from inspect import signature
 from typing import Any
 
 from tripybuild.errors.budget import spend
-from tripybuild.errors.diagnostics import Diagnostic, suggest
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.frontend import Tensor
+from tripybuild.frontend.binding import CallError
 from tripybuild.frontend.checks.check import Check
+from tripybuild.frontend.checks.messages import law_message
+from tripybuild.frontend.guard import refuse_arguments
 from tripybuild.frontend.record import Given, InlineCheck, use_checks
 from tripybuild.model.chains import Chain
 from tripybuild.model.context import BuildContext, NonterminationError
@@ -90,7 +93,16 @@ class ModuleTemplate(Repeatable):
             message = f"`{self.name}` contains itself"
             place = self.context.current_span()
             raise NonterminationError(Diagnostic("cyclic-parts", message, place)) from error
+        except DiagnosticError:
+            raise
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+            reason = str(error)[:300] or type(error).__name__
+            message, place = f"`{self.name}`: {reason}", self.context.current_span()
+            raise DiagnosticError(Diagnostic("snippet-evaluation", message, place)) from error
         return module
+
+    def __repr__(self) -> str:
+        return f"the module `{self.name}`"
 
 
 class ModuleInstance:
@@ -129,8 +141,29 @@ class ModuleInstance:
 
     def __call__(self, /, *given: object, **named: object) -> object:
         """Run the module."""
+        before = len(self._context.laws)
         with self._context.relabel(self._path), use_checks(Check, self._checks):
-            return self._module(*given, **named)
+            try:
+                result = self._module(*given, **named)
+            except CallError:
+                refuse_arguments(type(self._module).__name__, self._module.forward, given, named)
+                raise
+        self._refuse_undecidable(self._context.laws[before:])
+        return result
+
+    def _refuse_undecidable(self, laws: Sequence[DeferredLaw]) -> None:
+        """Refuse laws of the module about sizes that depend on data, which no call tells.
+
+        Those of operators inside of it are decided when these run.
+        """
+        names = {each.__name__ for each in type(self._module).__mro__}
+        for law in laws:
+            owner = law.code.partition("/")[0]
+            if owner in names and not law.symbols <= self._context.symbols:
+                text = law_message(owner, law.law, law.names)[0].partition(", but got ")[0]
+                message = f"{text}, and whether it is so depends on data"
+                notes, place = (f"required by {law.source}",), self._context.current_span()
+                raise DiagnosticError(Diagnostic("undecided-size", message, place, "", notes))
 
     def __repr__(self) -> str:
         return f"the part `{self._path}`"

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 import written
 
+from tripybuild.errors.budget import Budget, use_budget
 from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.frontend.checks.messages import law_message
 from tripybuild.model.graph_builder import build
 from tripybuild.packages.libraries import model_libraries
 from tripybuild.reference.execute import reference_run
@@ -48,6 +50,20 @@ parts:
 outputs:
   out: inner(x)
 sample: {N: 2, width: 3}
+"""
+FOO = """\
+tripybuild: 1
+module: Foo
+doc: A module.
+sizes:
+  n: {doc: A size.}
+  k: {doc: A size., default: 1}
+  dtype: {type: "dtype[F]", default: F, doc: The dtype of the weights.}
+inputs:
+  x: F[*A, n]
+outputs:
+  out: x + x
+sample: {A: [2], n: 3}
 """
 SPEC = """
 registry: own
@@ -144,3 +160,85 @@ def test_a_law_of_a_module_holds_where_no_output_depends_on_it(tmp_path):
     (law,) = written.graph(tmp_path, text).laws
     assert law.code == "MultiHeadAttention/value"
     assert {str(each) for each in law.names.values()} == {"L", "M"}
+
+
+def problem(folder, *arguments, **files):
+    with pytest.raises(DiagnosticError) as raised:
+        graph(folder, *arguments, **files)
+    return raised.value.diagnostics[0]
+
+
+def test_sizes_that_depend_on_data_do_not_fit_a_module(tmp_path):
+    """No call tells whether they do, so nothing would check it."""
+    call = "layer(reshape(cast(nonzero(x), F), [1, -1]))"
+    found = problem(tmp_path, "Foo(6)", call, foo=FOO)
+    assert (found.code, found.span.line) == ("undecided-size", 11)
+    wanted = "`x` of `Foo` must have shape [*A, n], whose `n` is 6"
+    assert found.message == f"{wanted}, and whether it is so depends on data"
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "text"),
+    [
+        ("weights: {w: 'F[n // (k - 1)]'}", "snippet-evaluation", "division"),
+        ("parts: {w: 'Linear(n, [n][k])'}", "snippet-evaluation", "out of range"),
+        ("parts: {w: '[Linear(n, i) for i in [n, k][2:][0]]'}", "snippet-evaluation", "index"),
+        ("weights: {w: 'F[n - 10]'}", "wrong-value", "`-7` in the shape of a `Parameter`"),
+    ],
+)
+def test_what_a_constructor_cannot_compute_is_refused_in_words(tmp_path, more, code, text):
+    found = problem(tmp_path, "Foo(3)", foo=FOO.replace("sample", f"{more}\nsample"))
+    assert (found.code, found.span.line) == (code, 9)
+    assert text in found.message
+
+
+@pytest.mark.parametrize("parts", ["{} * (k + 1)", "[{}] * 2", "[{} * i for i in [k, k]]"])
+def test_parts_that_are_repeated_in_a_module_have_weights_of_their_own(tmp_path, parts):
+    layer = "Linear(n, n, True, dtype)"
+    text = FOO.replace("sample", f"parts: {{layers: '{parts.format(layer)}'}}\nsample")
+    made = graph(tmp_path, "Foo(3)", foo=text.replace("x + x", "layers(x)"))
+    assert len({name.rpartition(".")[0] for name in made.weights}) == 2
+    assert [each.operator for each in made.operations] == ["linear", "linear"]
+
+
+def test_modules_spend_the_budget_of_the_file(tmp_path, monkeypatch):
+    """Each of ten has two of the next: 3,070 attributes."""
+    monkeypatch.setenv("TRIPYBUILD_BUDGET", "0.01")
+    files = {"m0": FOO.replace("Foo", "M0")}
+    for i in range(1, 11):
+        parts = f"parts: {{layers: '[M{i - 1}(n), M{i - 1}(n)]'}}\nsample"
+        files[f"m{i}"] = FOO.replace("Foo", f"M{i}").replace("sample", parts)
+    with use_budget(Budget()):
+        assert problem(tmp_path, "M10(3)", **files).code == "over-budget"
+
+
+def test_a_size_that_does_not_fit_is_told_by_its_name(tmp_path):
+    text = """
+        inputs:
+          x: F[B, N]
+        parts:
+          p: Linear(8, 4)
+        outputs:
+          y: p(x)
+        """
+    law = written.graph(tmp_path, text).laws[0]
+    message, _ = law_message("Linear", law.law, {"found": 16, "wanted": 8})
+    pattern = "must have shape [*A, in_features], whose `in_features` is 8"
+    assert message == f"`x` of `Linear` {pattern}, but got 16"
+
+
+def test_sizes_of_modules_are_numbers(tmp_path):
+    """Not sizes of calls, and not modules."""
+    text = "inputs: {x: 'F[B, 3]'}\nparts: {p: 'Linear(B, 4)'}\noutputs: {y: p(x)}\n"
+    with pytest.raises(DiagnosticError) as raised:
+        written.graph(tmp_path, text)
+    hint = "`B` is known only when the model runs; `in_features` is fixed before"
+    assert raised.value.diagnostics[0].hint == hint
+    assert problem(tmp_path, "Linear(Linear, 4)").label == "found the module `Linear`"
+
+
+@pytest.mark.parametrize("call", ["layer(x, x)", "layer(y=x)", "layer(self=x)"])
+def test_arguments_of_a_part_are_refused_in_its_name(tmp_path, call):
+    found = problem(tmp_path, "Linear(3, 4)", call)
+    assert found.code == "Linear/signature"
+    assert found.notes == ("can be called as Linear(x)",)

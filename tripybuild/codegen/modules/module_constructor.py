@@ -59,7 +59,8 @@ def _write(module: "ModuleClass", operator: Operator, body: Body, unread: frozen
         body.add(f"self.{weight.name} = ", statement_value(_weight(weight, module, rewriter)))
     parts = _parts_rewriter(module)
     for name, snippet in part.parts.items():
-        body.add(f"self.{name} = ", statement_value(parts.rewrite(snippet.result)))
+        made = parts.rewrite(_unroll(snippet.result))
+        body.add(f"self.{name} = ", statement_value(made))
 
 
 def as_operator(module: "ModuleClass") -> Operator:
@@ -145,3 +146,25 @@ def _parts_rewriter(module: "ModuleClass") -> NameRewriter:
     names: dict[str, ast.expr] = {n: ast.Attribute(ast.Name(module.home(n)), n) for n in modules}
     tensors = KindInference({}, (), modules)
     return module.calls.rewriter_for(tensors, {**_elements(module), **names}, module.imports)
+
+
+def _unroll(node: ast.expr) -> ast.expr:
+    """`[Linear(n, n) for _ in range(3)]` for `Linear(n, n) * 3`: parts are of their own."""
+    match node:
+        case ast.BinOp(left=made, op=ast.Mult(), right=count):
+            times = ast.comprehension(
+                ast.Name("_"), ast.Call(ast.Name("range"), [count], []), [], 0
+            )
+            if isinstance(made, ast.Call):
+                return ast.ListComp(made, [times])
+            each = ast.Name("each")
+            return ast.ListComp(each, [times, ast.comprehension(each, _unroll(made), [], 0)])
+        case ast.ListComp(elt=each, generators=loops):
+            return ast.ListComp(_unroll(each), loops)
+        case ast.List(elts=items) | ast.Tuple(elts=items):
+            return type(node)(list(map(_unroll, items)))
+        case ast.Starred(value=items):
+            return ast.Starred(_unroll(items))
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            return ast.IfExp(test, _unroll(body), _unroll(orelse))
+    return node

@@ -21,6 +21,7 @@ from tripybuild.eager.module.placeholders import (
     parameter_of,
     require_parameters,
 )
+from tripybuild.errors.budget import spend
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span, pair_names
 from tripybuild.frontend.checks.argument_error import argument_error
 from tripybuild.frontend.checks.call_site import call_at
@@ -121,7 +122,7 @@ class Module:
         cls._variables = types or {}
 
     def __call__(
-        self: "_ForwardProtocol[Taken, Result_co]", *args: Taken.args, **kwargs: Taken.kwargs
+        self: "_ForwardProtocol[Taken, Result_co]", /, *args: Taken.args, **kwargs: Taken.kwargs
     ) -> Result_co:
         """Call `forward`, whose signature it has to type checkers.
 
@@ -150,6 +151,7 @@ class Module:
     if not TYPE_CHECKING:  # to type checkers, an attribute that is nowhere declared is wrong
 
         def __setattr__(self, name: str, value: Any) -> None:
+            spend("members")  # a specification may make modules without end
             before = vars(self).get(name)
             path = f"{type(self).__name__}.{name}"
             if is_optional(value):

@@ -6,7 +6,11 @@ from typing import Any
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.frontend import Tensor
-from tripybuild.frontend.checks.argument_error import argument_error, dtype_argument
+from tripybuild.frontend.checks.argument_error import (
+    argument_error,
+    caller_diagnostic,
+    dtype_argument,
+)
 from tripybuild.trace.constants import Constant, Data
 from tripybuild.trace.generated_code import BUILT_IN
 from tripybuild.trace.location import UnknownLocation
@@ -112,6 +116,10 @@ class Parameter:
             data = hasattr(value, "__array__") or any(isinstance(each, float) for each in sizes)
             hint = "make a tensor of it: `tp.Tensor(...)`" if data else None
             wanted = "a tensor, or a list of sizes"
+            negative = next((each for each in sizes if is_int(each) and each < 0), None)
+            if negative is not None:
+                message = f"`{negative}` in the shape of a `Parameter` is not a size"
+                raise DiagnosticError(caller_diagnostic("wrong-value", message))
             raise argument_error("Parameter", "value", wanted, value, hint, code="wrong-value")
         self.value = PlaceholderValue(
             TensorType(dtype, tuple(map(int, sizes))), ranks, optional=optional

@@ -161,8 +161,10 @@ class Attributes:
         try:
             return operator.index(value)  # type: ignore[arg-type]
         except TypeError:
-            whole = isinstance(value, float) and value.is_integer()
-            self._refuse(name, "an integer", value, DIVIDE if whole else None)
+            hint = DIVIDE if isinstance(value, float) and value.is_integer() else None
+            if isinstance(value, Dim):
+                hint = f"`{value}` is known only when the model runs; `{name}` is fixed before"
+            self._refuse(name, "an integer", value, hint)
 
     @overload
     def integers(self, name: str, value: object, length: int = ..., /) -> tuple[int, ...]: ...

@@ -248,10 +248,11 @@ class Check(Regions):
         shape = tensor.type.shape
         if len(shape) != len(sizes):
             self._mismatch(name, tensor, pattern, sizes)
-        for found, wanted in zip(shape, sizes, strict=True):
+        for index, (found, wanted) in enumerate(zip(shape, sizes, strict=True)):
             if found is wanted:
                 continue
-            with self.defer_law(name, Law("found == wanted"), found=found, wanted=wanted):
+            law = _equality(self.declaration.name, name, pattern, index, len(sizes))
+            with self.defer_law(name, law, found=found, wanted=wanted):
                 if found != wanted:
                     self._mismatch(name, tensor, pattern, sizes)
 
@@ -314,6 +315,22 @@ def _ranks(pattern: str) -> tuple[int, bool]:
     found = parse_pattern(f"any{pattern}")
     assert isinstance(found, TensorPattern)
     return found.ranks()
+
+
+@lru_cache(maxsize=1024)
+def _equality(operator: str, name: str, pattern: str, index: int, rank: int) -> Law:
+    """The law that a size is the one of the pattern, in words that name both."""
+    found = parse_pattern(f"any{pattern}")
+    assert isinstance(found, TensorPattern)
+    dimensions = found.shape or ()
+    before = next((i for i, each in enumerate(dimensions) if each.star), len(dimensions))
+    after = next((i for i, each in enumerate(reversed(dimensions)) if each.star), before)
+    message = f"`{name}` of `{operator}` must have shape {pattern}"
+    if index < before:
+        message += f", whose `{dimensions[index]}` is {{wanted}}"
+    elif rank - index <= after:
+        message += f", whose `{dimensions[index - rank]}` is {{wanted}}"
+    return Law("found == wanted", f"{message}, but got {{found}}")
 
 
 def _each(tensors: Mapping[str, object]) -> Iterator[tuple[str, str, object]]:
