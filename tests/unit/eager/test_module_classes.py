@@ -209,12 +209,20 @@ def test_programs_have_kinds_of_tensors_of_their_own():
     assert [type(each) for each in Holder().state_dict().values()] == [Scale]
 
 
-@pytest.mark.parametrize("shape", [("a", 2), (2, -1), (True,), "ab", 2.5])
+@pytest.mark.parametrize("shape", [("a", 2), (True,), "ab", 2.5])
 def test_a_shape_is_made_of_sizes(shape):
     [found] = refused(tp.Parameter, shape)
     assert found.code == "wrong-value"
     assert found.message == "`value` of `Parameter` must be a tensor, or a list of sizes"
     assert here(found)
+
+
+def test_a_size_is_not_negative():
+    [found] = refused(tp.Parameter, (2, -1))
+    assert (found.code, found.message) == (
+        "wrong-value",
+        "`-1` in the shape of a `Parameter` is not a size",
+    )
 
 
 def test_a_layer_says_so_at_the_users_line():
