@@ -88,7 +88,7 @@ CODES: dict[str, str] = {
     "unreached-case": "A case is unreachable: the cases before it cover all of its calls.",
     "bad-example": "An example has a `call` and either `gives` a value or `fails` a law.",
     "declared-twice": "Two declarations have the same name, or the same method of a tensor.",
-    "given-twice": "An operator repeats an entry of its family, or of another key.",
+    "given-twice": "A declaration repeats an entry of what it extends, or of another key.",
     "doc-summary": "A `doc` begins with one sentence that fits on the first line of a docstring.",
     "file-name": "The file name of a declaration must be its name.",
     "cyclic-family": "A family or a module extends itself, directly or through others.",

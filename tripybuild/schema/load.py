@@ -251,7 +251,9 @@ def _files(
             if path.stem != name and path.stem != name.lower():
                 span = document.span((kind,))
                 found.append(
-                    Diagnostic("file-name", f"`{name}` must stand in a file `{name}.yaml`", span)
+                    Diagnostic(
+                        "file-name", f"`{name}` must stand in a file `{name.lower()}.yaml`", span
+                    )
                 )
             yield _RegistryFile(document, kind, model, shown, folder, index, budget)
 

@@ -1,5 +1,6 @@
 """Validation against pydantic models: pydantic's errors become diagnostics with spans."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -106,11 +107,9 @@ def _diagnostic(document: Document, model: type[BaseModel], error: ErrorDetails)
             span = document.span(location, key=key == "[key]")
             weights = "; `rename:` maps them to a checkpoint's" if "weights" in location else ""
             return Diagnostic("bad-name", message, span, hint=NAMES + weights)
-        case "too_short":
-            message = f"`{key}` must have at least {error['ctx']['min_length']} items"
-            return Diagnostic("wrong-value", message, document.span(location))
-        case "string_too_short":
-            message = f"this string must have at least {error['ctx']['min_length']} characters"
+        case "too_short" | "string_too_short" as kind:
+            unit = "items" if kind == "too_short" else "characters"
+            message = f"`{key}` must have at least {error['ctx']['min_length']} {unit}"
             return Diagnostic("wrong-value", message, document.span(location))
         case "literal_error" if location == ("tripybuild",):
             return Diagnostic(
@@ -119,10 +118,26 @@ def _diagnostic(document: Document, model: type[BaseModel], error: ErrorDetails)
                 document.span(location),
                 hint="another version of tripybuild reads it, or write the form of this one",
             )
+        case "literal_error":
+            return _choice_diagnostic(document, location, error)
     wanted = error["msg"][0].lower() + error["msg"][1:]
     return Diagnostic(
         "wrong-type", f"{wanted}, but this is {_kind(error['input'])}", document.span(location)
     )
+
+
+def _choice_diagnostic(
+    document: Document, location: tuple[str | int, ...], error: ErrorDetails
+) -> Diagnostic:
+    """A key or a value that is none of those that there are."""
+    choices = [each.strip("'") for each in re.split(", | or ", error["ctx"]["expected"])]
+    is_key = error["loc"][-1] == "[key]"
+    near = suggest(str(error["input"]), choices)
+    hint = f"did you mean `{near}`?" if near else _keys_hint(choices) if is_key else None
+    what = "a key here" if is_key else f"one of {', '.join(f'`{each}`' for each in choices)}"
+    message = f"`{error['input']}` is not {what}"
+    span = document.span(location, key=is_key)
+    return Diagnostic("unknown-key" if is_key else "wrong-value", message, span, hint=hint)
 
 
 def _data_location(data: Any, location: tuple[str | int, ...]) -> tuple[str | int, ...]:

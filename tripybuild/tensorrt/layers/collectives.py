@@ -99,7 +99,7 @@ class _Rooted(_Collective):
 
 
 class AllReduceOp(_Reducing):
-    """The sum (or the like) of all inputs, for everybody."""
+    """The sum (or the like) of all inputs, for every rank."""
 
     name = "trtx.all_reduce"
     result = output(*kinds.USUAL, like="input")
@@ -107,7 +107,7 @@ class AllReduceOp(_Reducing):
 
 
 class AllGatherOp(_Collective):
-    """All inputs, one after the other, for everybody."""
+    """All inputs, one after the other, for every rank."""
 
     name = "trtx.all_gather"
     ranks = attribute(kinds.I64_ATTR)
@@ -117,7 +117,7 @@ class AllGatherOp(_Collective):
 
 
 class ReduceScatterOp(_Reducing):
-    """The sum (or the like) of all inputs, of which everybody has a part."""
+    """The sum (or the like) of all inputs, of which every rank has a part."""
 
     name = "trtx.reduce_scatter"
     ranks = attribute(kinds.I64_ATTR)
@@ -127,7 +127,7 @@ class ReduceScatterOp(_Reducing):
 
 
 class AllToAllOp(_Collective):
-    """A part of every input, for everybody."""
+    """A part of every input, for every rank."""
 
     name = "trtx.all_to_all"
     ranks = attribute(kinds.I64_ATTR)
@@ -136,7 +136,7 @@ class AllToAllOp(_Collective):
 
 
 class CollectiveBroadcastOp(_Rooted):
-    """The input of one, for everybody."""
+    """The input of one, for every rank."""
 
     name = "trtx.collective_broadcast"
     root = attribute(kinds.I64_ATTR)
@@ -166,7 +166,7 @@ class CollectiveGatherOp(_Rooted):
 
 
 class CollectiveScatterOp(_Rooted):
-    """Parts of the input of one, for everybody."""
+    """Parts of the input of one, for every rank."""
 
     name = "trtx.collective_scatter"
     ranks = attribute(kinds.I64_ATTR)

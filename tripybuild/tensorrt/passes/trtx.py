@@ -13,13 +13,21 @@ from xdsl.ir import Operation, SSAValue
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.tensorrt.dialect import (
+    AllGatherOp,
+    AllReduceOp,
+    AllToAllOp,
     AttentionOp,
+    CollectiveBroadcastOp,
+    CollectiveGatherOp,
+    CollectiveReduceOp,
+    CollectiveScatterOp,
     ConcatenationOp,
     CumulativeOp,
     GatherElementsOp,
     GatherOp,
     KVCacheUpdateOp,
     LRNOp,
+    ReduceScatterOp,
     ReverseSequenceOp,
     RotaryEmbeddingOp,
     ScaleOp,
@@ -293,14 +301,25 @@ REFUSALS: Mapping[str, Callable[[Any], str | None]] = {
     ScaleOp.name: _scale_obstacle,
     LRNOp.name: _lrn_obstacle,
 }
+COLLECTIVES = (
+    AllReduceOp,
+    AllGatherOp,
+    ReduceScatterOp,
+    AllToAllOp,
+    CollectiveBroadcastOp,
+    CollectiveReduceOp,
+    CollectiveGatherOp,
+    CollectiveScatterOp,
+)
 NEVER = {
     "trtx.grid_sample": "it interpolates at places that only the run knows",
     "trtx.nms": "which boxes are left is decided one after the other",
     "trtx.constant": "it has no constants of f4",
     "trtx.quantize": "it has f4 as what is dequantized, and not as what is quantized",
     "trtx.moe": "each token is sent to experts of its own",
+    **dict.fromkeys((each.name for each in COLLECTIVES), "several devices do it together"),
 }
-TOGETHER = "several devices do it together"
+OTHER = "nothing writes it as operations of that dialect"
 
 
 def run(module: ModuleOp) -> bool:
@@ -320,7 +339,7 @@ def run(module: ModuleOp) -> bool:
 
 def _refusal_reason(op: Operation) -> str | None:
     check = REFUSALS.get(op.name)
-    return NEVER.get(op.name, TOGETHER) if check is None else check(op)
+    return NEVER.get(op.name, OTHER) if check is None else check(op)
 
 
 def _refusal(op: Operation, why: str) -> Diagnostic:

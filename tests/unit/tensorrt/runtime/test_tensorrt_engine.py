@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tensorrt_programs import PROGRAMS, A, function
 
+import tripybuild
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.tensorrt.mlir.reading import parser
 from tripybuild.tensorrt.runtime import engine, request
@@ -230,3 +231,15 @@ def test_the_process_says_that_regular_tensorrt_is_missing(process):
     (diagnostic,) = caught.value.diagnostics
     assert diagnostic.code == "target-unavailable"
     assert "tripybuild[tensorrt]" in diagnostic.hint
+
+
+@pytest.mark.parametrize("kind", ["uniform", "normal"])
+def test_random_numbers_without_dimensions(tmp_path, kind):
+    """TensorRT builds no fill of rank 0, so one number is drawn and reshaped."""
+    pytest.importorskip("tensorrt_rtx", reason="tensorrt-rtx is not installed")
+    path = tmp_path / "drawn.yaml"
+    path.write_text(
+        "tripybuild: 1\nmodel: drawn\ninputs:\n  x: F[2]\noutputs:\n"
+        f"  y: random_{kind}([], dtype=F) + x\n"
+    )
+    assert tripybuild.compile(path, target="tensorrt-rtx").manifest["target"]

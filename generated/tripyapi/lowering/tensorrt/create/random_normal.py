@@ -7,4 +7,7 @@ from tripybuild.types import dtypes
 
 def lower(op: RandomNormal) -> trt.Value:
     """Lower `random_normal` to the `tensorrt` dialect."""
-    return trt.cast(trt.random_normal(op.shape, op.mean, op.std, dtypes.float32), op.dtype)
+    drawn = trt.random_normal(
+        op.shape if len(op.shape) > 0 else [1], op.mean, op.std, dtypes.float32
+    )
+    return trt.cast(drawn if len(op.shape) > 0 else trt.reshape(drawn, op.shape), op.dtype)

@@ -7,4 +7,7 @@ from tripybuild.types import dtypes
 
 def lower(op: RandomUniform) -> trt.Value:
     """Lower `random_uniform` to the `tensorrt` dialect."""
-    return trt.cast(trt.random_uniform(op.shape, op.low, op.high, dtypes.float32), op.dtype)
+    drawn = trt.random_uniform(
+        op.shape if len(op.shape) > 0 else [1], op.low, op.high, dtypes.float32
+    )
+    return trt.cast(drawn if len(op.shape) > 0 else trt.reshape(drawn, op.shape), op.dtype)
