@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from types import FunctionType
 from typing import Any
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
@@ -23,27 +22,30 @@ class OperatorLibrary:
 
     def operator(self, name: str) -> Any:
         """The function of an operator, or None."""
-        return self._declared(name, FunctionType, "ops")
+        return self._declared(name, "ops")
 
     def module(self, name: str) -> Any:
         """The class of a module, or None."""
-        return self._declared(name, type, "modules")
+        return self._declared(name, "modules")
 
     def names(self) -> Iterator[str]:
-        """The names of all operators and modules."""
-        names: Sequence[str] = import_module(self.package).__all__
-        yield from (name for name in names if self.operator(name) or self.module(name))
+        """The names of all operators and modules, none of which is imported."""
+        own = f"{self.package}.ops.", f"{self.package}.modules."
+        yield from (name for name, place in self._places.items() if place.startswith(own))
 
     def translate(self, name: str) -> str | None:
         """The operator that another system calls so, by the aliases of the registry."""
         names: Mapping[str, str] = import_module(f"{self.package}.others").NAMES
         return names.get(name.lower())
 
-    def _declared(self, name: str, kind: type, folder: str) -> Any:
-        package = import_module(self.package)
-        found = getattr(package, name, None) if name in package.__all__ else None
-        own = f"{self.package}.{folder}."
-        return found if isinstance(found, kind) and found.__module__.startswith(own) else None
+    @property
+    def _places(self) -> Mapping[str, str]:
+        places: Mapping[str, str] = vars(import_module(self.package))["_PLACES"]
+        return places
+
+    def _declared(self, name: str, folder: str) -> Any:
+        is_own = self._places.get(name, "").startswith(f"{self.package}.{folder}.")
+        return getattr(import_module(self.package), name) if is_own else None
 
 
 # Gives the homes of registries, by their folders: those that a specification names, and others.

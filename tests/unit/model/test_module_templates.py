@@ -1,5 +1,7 @@
 """Modules of registries in specifications: instances of their classes, and no more of these."""
 
+import sys
+
 import numpy as np
 import pytest
 import written
@@ -242,3 +244,15 @@ def test_arguments_of_a_part_are_refused_in_its_name(tmp_path, call):
     found = problem(tmp_path, "Linear(3, 4)", call)
     assert found.code == "Linear/signature"
     assert found.notes == ("can be called as Linear(x)",)
+
+
+def test_names_for_suggestions_import_no_module(tmp_path):
+    root = tmp_path / "own"
+    root.mkdir()
+    (root / "double.yaml").write_text(DOUBLE)
+    library = model_libraries(root, root)([])[0]
+
+    assert list(library.names()) == ["Double"]
+
+    assert f"{library.package}.modules.double" not in sys.modules
+    assert library.module("Double").__module__ in sys.modules
