@@ -54,12 +54,13 @@ def _span(snippet: Snippet) -> Span:
 Made = TypeVar("Made")
 # What other systems' parts are in a specification.
 FOREIGN_PARTS = {
-    "Identity": "`[]` is the identity",
+    "Identity": "leave it out; a part that does nothing is `[]`",
     "ModuleList": "a list of parts is a list: `[block(i) for i in range(depth)]`",
     "Parameter": "a tensor of the checkpoint is declared below `weights:`",
     "Sequential": "a list of parts is a chain: `[first, second]`",
     **dict.fromkeys(
-        ("Dropout", "Dropout1d", "Dropout2d", "DropPath"), "leave it out, or write `[]`"
+        ("Dropout", "Dropout1d", "Dropout2d", "DropPath"),
+        "leave it out: it does nothing when a model is run",
     ),
 }
 
@@ -172,7 +173,7 @@ class BuildContext:
         """Make or run a part, which may not go on without end.
 
         Raises:
-            Endless: Where parts are nested too deeply.
+            NonterminationError: Where parts are nested too deeply.
         """
         spend("members")
         if len(stack) >= self.DEEPEST:

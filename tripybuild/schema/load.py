@@ -103,6 +103,9 @@ def load(
     targets, problems = merge_facts(of_targets)
     found += problems
     bases = {f.model.module: (f, f.model) for f in files if isinstance(f.model, ModuleFile)}
+    # The name of a declaration that could not be read is no second problem.
+    stems = {path.stem for root in roots for path in sources(root).values()} if found else set()
+    unread = frozenset(stems - {Path(f.shown).stem for f in files})
     operators: dict[str, Operator] = {}
     modules: dict[str, ModuleDeclaration] = {}
     own: set[str] = set()
@@ -118,17 +121,15 @@ def load(
         elif isinstance(file.model, ModuleFile):
             name = file.model.module
             found += _same_name(file, name, {**operators, **modules})
-            modules[name] = _extend_module(file, file.model, bases, found)
+            modules[name] = _extend_module(file, file.model, bases, unread, found)
         if isinstance(file.model, OperatorFile | ModuleFile):
             name = getattr(file.model, file.kind)
             found += check_name(file.document, file.kind, name)
             own |= {name} if file.root > 0 or len(roots) == 1 else set()
     operators, modules = dict(sorted(operators.items())), dict(sorted(modules.items()))
     declared = {f.model.op for f in files if isinstance(f.model, OperatorFile)}
-    if found:  # the name of an operator that could not be read is no second problem
-        declared |= {path.stem for root in roots for path in sources(root).values()}
     budgets = {f.document.path: f.budget for f in files}
-    _check(operators, declared | (only.others if only else frozenset()), budgets, found)
+    _check(operators, declared | unread | (only.others if only else frozenset()), budgets, found)
     if only is None and not found:
         found += check_registry(operators)
     documents = {file.shown: file.document for file in files}
@@ -170,11 +171,15 @@ def _elaborate_file(
 
 
 def _extend_module(
-    file: _RegistryFile, model: ModuleFile, bases: _Bases, found: list[Diagnostic]
+    file: _RegistryFile,
+    model: ModuleFile,
+    bases: _Bases,
+    unread: AbstractSet[str],
+    found: list[Diagnostic],
 ) -> ModuleDeclaration:
     """The module of a file, with what it inherits."""
     files = {name: (each.document, base) for name, (each, base) in bases.items()}
-    document, model, problems = extend(file.document, model, files)
+    document, model, problems = extend(file.document, model, files, unread)
     found += problems
     eldest = bases_of(document)
     paths = tuple(bases[name][0].shown for name, _ in eldest)

@@ -1,6 +1,7 @@
 """Modules that extend modules: entries are inherited, with their places in the file they are in."""
 
 from inspect import signature
+from pathlib import Path
 
 import pytest
 import written
@@ -175,3 +176,32 @@ def test_what_cannot_be_extended_is_told_at_its_line(folder, file, old, new, wan
     _, found = load([folder])
     here = [(each.code, str(each.span).split(":", 1)[1]) for each in found]
     assert wanted in here, found
+
+
+@pytest.mark.parametrize(
+    ("changes", "wanted"),
+    [
+        ([("scale", "weights:", "wieghts:")], [("scale", "unknown-key")]),
+        ([("shift", "extends: Scale", "extends: Scal")], [("shift", "unknown-family")]),
+        (
+            [("scale", "doc: M", "extends: Shift\ndoc: M")],
+            [("shift", "cyclic-family"), ("scale", "cyclic-family")],
+        ),
+        ([("shift", "times > 1", "times > 0")], [("shift", "given-twice")]),
+    ],
+)
+def test_what_is_wrong_with_a_base_is_reported_once(folder, changes, wanted):
+    """However many modules extend it."""
+    for name, old, new in changes:
+        change(folder / f"{name}.yaml", old, new)
+    found = [(Path(each.span.path).stem, each.code) for each in load([folder])[1]]
+    assert sorted(found) == sorted(wanted)
+
+
+def test_a_problem_of_an_inherited_entry_names_the_module_that_inherits_it(folder):
+    change(folder / "shift.yaml", "  shift: F[width]", "  shift: F[width]\n  scaled: F[width]")
+    with pytest.raises(DiagnosticError) as raised:
+        plan(load([folder])[0], "own")
+    (found,) = raised.value.diagnostics
+    assert (found.code, Path(found.span.path).stem) == ("given-twice", "scale")
+    assert found.notes == ("in `Shift`, which extends `Scale`",)

@@ -16,6 +16,7 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.language.names import free_names
 from tripybuild.schema import load
 from tripybuild.schema.files import ModuleExampleEntry
+from tripybuild.schema.model.extends import note_heir
 from tripybuild.schema.model.model import load_module
 from tripybuild.schema.operator.part import Part, Step
 from tripybuild.schema.snippets.extents import check_module_bounds
@@ -37,7 +38,7 @@ def module_fragment(module: load.ModuleDeclaration, calls: CallResolver) -> Pack
     found += [] if found else check_module_scope(part, operators, modules)
     found += [] if found else check_module_bounds(part, operators)
     if found:
-        raise DiagnosticError(*found)
+        raise DiagnosticError(*note_heir(module.document, module.name, found))
     is_own = module.name in calls.own
     return PackageFragment(
         name=module.name,

@@ -4,8 +4,8 @@ An entry of the module's own takes the place of the inherited one of that name, 
 Examples add up; in those of the other module, its name stands for the own one.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Set as AbstractSet
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tripybuild.documents.composer import Location
@@ -39,35 +39,52 @@ class ExtendedDocument(Document):
 
 
 def extend(
-    document: Document, file: ModuleFile, modules: Mapping[str, Declared]
+    document: Document,
+    file: ModuleFile,
+    modules: Mapping[str, Declared],
+    unread: AbstractSet[str] = frozenset(),
 ) -> tuple[Document, ModuleFile, list[Diagnostic]]:
     """A module with what it inherits, and what is wrong with that.
+
+    What is wrong with a module that it extends is reported for that one alone.
 
     Args:
         document: The module's file.
         file: Its keys, validated.
         modules: What `extends:` can name.
+        unread: Names of files with problems of their own, none of which is in `modules`.
     """
-    chain = [(document, file)]
+    chain, span = [(document, file)], document.span(("extends",))
     while (name := chain[-1][1].extends) is not None:
-        span = chain[-1][0].span(("extends",))
-        names = [each.module for _, each in chain]
+        names, found = [each.module for _, each in chain], list[Diagnostic]()
         if name in names:
-            around = " -> ".join([*names[names.index(name) :], name])
-            message = f"the module `{name}` extends itself: {around}"
-            return document, file, [Diagnostic("cyclic-family", message, span)]
+            message = f"the module `{name}` extends itself: {' -> '.join([*names, name])}"
+            if name == file.module:
+                found = [Diagnostic("cyclic-family", message, chain[-1][0].span(("extends",)))]
+            return document, file, found
         if name not in modules:
             near = suggest(name, modules)
             hint = f"did you mean `{near}`?" if near else None
-            message = f"no module is called `{name}`"
-            return document, file, [Diagnostic("unknown-family", message, span, hint=hint)]
+            if len(chain) == 1 and not unread & {name, name.lower()}:
+                message = f"no module is called `{name}`"
+                found = [Diagnostic("unknown-family", message, span, hint=hint)]
+            return document, file, found
         chain.append(modules[name])
     base, found = chain.pop(), list[Diagnostic]()
     while chain:
         own = chain.pop()
-        found += _repeats(base[1], own)
+        found = _repeats(base[1], own)
         base = _merge(base, own)
     return *base, found
+
+
+def note_heir(document: Document, name: str, found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    """Problems of a module, which say whose they are where they are shown in a file it extends."""
+    bases = {each.path: base for base, each in bases_of(document)}
+    for each in found:
+        base = bases.get(each.span.path) if each.span else None
+        note = () if base is None else (f"in `{name}`, which extends `{base}`",)
+        yield replace(each, notes=(*each.notes, *note))
 
 
 def _merge(base: Declared, own: Declared) -> Declared:
