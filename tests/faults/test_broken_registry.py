@@ -45,6 +45,11 @@ outputs:
   output: x + bias
 sample: {width: 3, N: 2}
 """
+# Each takes its entries of another one.
+HEIR, LATE = (
+    f"tripybuild: 1\nmodule: {name}\nextends: {base}\ndoc: As it is.\n"
+    for name, base in (("Heir", "Bias"), ("Late", "Heir"))
+)
 FILES = {
     "math/alone.yaml": unary_operator("alone", "decompose: input * input\n"),
     "math/broken.yaml": unary_operator("broken", "decompose: input + input\n"),
@@ -54,6 +59,8 @@ FILES = {
     "families/doubling.yaml": FAMILY,
     "modules/bias.yaml": MODULE.replace("NAME", "Bias"),
     "modules/other.yaml": MODULE.replace("NAME", "Other"),
+    "modules/heir.yaml": HEIR,
+    "modules/late.yaml": LATE,
 }
 
 
@@ -96,7 +103,7 @@ def suites(made, tmp_path, monkeypatch):
         file = str(tmp_path / "out/suites/math/test_any.py")
         names = ("alone", "broken", "user", "far", "member")
         found = {name: Suite(f"own/math/{name}.yaml", PACKAGE, file) for name in names}
-        modules = ("bias", "other")
+        modules = ("bias", "other", "heir", "late")
         return found | {n: ModuleSuite(f"own/modules/{n}.yaml", PACKAGE, file) for n in modules}
 
     yield broken
@@ -119,7 +126,7 @@ def verdicts(suites):
 
 
 USERS = ("broken", "user", "far")
-RIGHT = dict.fromkeys([*USERS, "alone", "member", "bias", "other"], "right")
+RIGHT = dict.fromkeys([*USERS, "alone", "member", "bias", "other", "heir", "late"], "right")
 
 
 def test_a_broken_operator_fails_its_own_suite_and_its_users(suites):
@@ -162,12 +169,10 @@ def test_a_family_that_cannot_be_read_fails_its_members(suites):
     assert verdicts(given) == RIGHT | {"member": "unknown-key"}
 
 
-def test_a_broken_module_fails_its_own_suite(suites):
-    """Its suite can be collected all the same."""
-    given = suites("modules/bias.yaml", "doc:", "docs:")
-    found = verdicts(given)
-    assert found == RIGHT | {"bias": found["bias"]}
-    assert found["bias"] in {"unknown-key", "missing-key"}
+def test_a_broken_module_fails_its_own_suite_and_those_that_extend_it(suites):
+    """Their suites can be collected all the same."""
+    given = suites("modules/bias.yaml", "weights:", "weigths:")
+    assert verdicts(given) == RIGHT | dict.fromkeys(("bias", "heir", "late"), "unknown-key")
 
 
 def test_broken_facts_of_all_operators_fail_all(suites, tmp_path):

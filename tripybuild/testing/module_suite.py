@@ -214,9 +214,13 @@ class ModuleSuite:
         waiting = [self.part.name]
         while waiting:
             module = self.registry.modules[waiting.pop()]
-            found[module.name] = module.file.model_dump(
+            found[module.name] = definition = module.file.model_dump(
                 mode="json", exclude=CLASS_KEYS, exclude_unset=True
             )
+            sizes = definition.get("sizes")
+            for size in sizes.values() if isinstance(sizes, dict) else ():
+                if isinstance(size, dict):
+                    size["doc"] = "A size."  # one that is inherited as a name alone has none
             part = load_module(module.document, module.file)[0]
             snippets = [*part.parts.values(), *(s.value for s in (*part.steps, *part.outputs))]
             names = {name for each in snippets for name in free_names(each.program)}

@@ -5,7 +5,7 @@ others.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -114,10 +114,12 @@ def _by_declaration(
     wrong = {s: direct[p.as_posix()] for s, p in files.items() if p.as_posix() in direct}
     known = {path.as_posix() for path in files.values() if path.name != TARGETS}
     shared = [each for path, found in direct.items() if path not in known for each in found]
+    bases = {path.stem: _dependencies(path, ()) for path in files.values()}
     result = {}
     for shown, path in files.items():
         own = wrong.get(shown, [])
-        needed = _dependencies(path, own) | composed.get(shown, frozenset())
+        direct_needs = _dependencies(path, own) | composed.get(shown, frozenset())
+        needed = direct_needs.union(*(_reached(name, bases) for name in direct_needs))
         others = (other for other in wrong if other != shown and Path(other).stem in needed)
         found = [*shared, *(each for other in others for each in wrong[other]), *own]
         if found:
@@ -133,8 +135,8 @@ def _dependencies(path: Path, problems: Sequence[Diagnostic]) -> frozenset[str]:
     return frozenset(name for each in found for name in (each.decode(), each.decode().lower()))
 
 
-def _reached(name: str, calls: Mapping[str, Sequence[str]]) -> frozenset[str]:
-    """What a decomposition calls, and what the decompositions of that call."""
+def _reached(name: str, calls: Mapping[str, Iterable[str]]) -> frozenset[str]:
+    """What a decomposition calls, and what those of that call; so, too, what is extended."""
     found: set[str] = set()
     waiting = [name]
     while waiting:
