@@ -208,7 +208,7 @@ class _Builder:
         """What a step's name means where no part, input or size has it."""
         part = scope.define.get(name)
         if part is not None:
-            return partial(self._run, part)
+            return _StepFunction(self._run, part)
         if name in LISTS:
             return LISTS[name]
         if name in SHAPE.functions:
@@ -216,7 +216,7 @@ class _Builder:
             return None if found is None else _dispatch(found, SHAPE.functions[name])
         found = self._operator(name) or BY_NAME.get(name)
         kind = None if found else self._module(name)
-        return found if kind is None else partial(self._run_module, scope, kind)
+        return found if kind is None else _StepFunction(self._run_module, scope, kind)
 
     def _run(self, part: Part, /, *given: object, **named: object) -> object:
         """A definition used as a function: it can have no weights, since it has no path."""
@@ -265,6 +265,14 @@ def _dispatch(function: Any, python: Any) -> Any:
         return (function if is_operator else python)(*given, **named)
 
     return either
+
+
+class _StepFunction(partial[object]):
+    """A definition or a module, the last of what is bound, as a function of steps."""
+
+    def __repr__(self) -> str:
+        called = self.args[-1]
+        return f"the function `{called.name if isinstance(called, Part) else called.__name__}`"
 
 
 def _result_sequence(result: object, count: int) -> Sequence[object]:

@@ -154,7 +154,7 @@ class ModuleInstance:
     def _refuse_undecidable(self, laws: Sequence[DeferredLaw]) -> None:
         """Refuse laws of the module about sizes that depend on data, which no call tells.
 
-        Those of operators inside of it are decided when these run.
+        Those of operators inside of it are left open, as outside of modules.
         """
         names = {each.__name__ for each in type(self._module).__mro__}
         for law in laws:

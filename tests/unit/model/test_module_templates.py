@@ -256,3 +256,9 @@ def test_names_for_suggestions_import_no_module(tmp_path):
 
     assert f"{library.package}.modules.double" not in sys.modules
     assert library.module("Double").__module__ in sys.modules
+
+
+def test_a_module_that_is_no_result_is_named(tmp_path):
+    for name in ("Linear", "Double"):
+        message = problem(tmp_path, "None", name).message
+        assert message == f"the output `out` must be a tensor, but this is the function `{name}`"

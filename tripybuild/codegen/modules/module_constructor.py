@@ -157,7 +157,7 @@ def _unroll(node: ast.expr) -> ast.expr:
             )
             if isinstance(made, ast.Call):
                 return ast.ListComp(made, [times])
-            each = ast.Name("each")
+            each = ast.Name("_each")  # which no size is called
             return ast.ListComp(each, [times, ast.comprehension(each, _unroll(made), [], 0)])
         case ast.ListComp(elt=each, generators=loops):
             return ast.ListComp(_unroll(each), loops)
