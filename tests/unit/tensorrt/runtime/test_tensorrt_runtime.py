@@ -661,7 +661,8 @@ def test_records_of_something_else(machine, said):
 def test_an_executable_says_what_it_is():
     """In a notebook, its name and types."""
     assert repr(executable(DOUBLED)) == (
-        "<Executable tiny for tensorrt-rtx: (x: float32[B, 4]) -> (y: float32[B, 4], s: float32[])>"
+        "<Executable tiny for tensorrt-rtx: "
+        "(x: float32[B, 4]) -> (y: float32[B, 4], s: float32[()])>"
     )
 
 
