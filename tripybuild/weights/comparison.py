@@ -50,15 +50,15 @@ class Comparison:
         used = set(self.names.values())
         left = [n for n in self.index if n not in used and not is_unused_name(n, self.entry)]
         missing = [name for name in self.declared if self.names[name] not in self.index]
-        yield from self._missing(missing, left)
+        prefix_hint = self._prefix_hint(missing) if missing else None
+        if missing:
+            yield self._missing(missing, prefix_hint or self._rename_hint(missing, left))
         yield from self._shapes()
         yield from self._dtypes()
-        if left and not (missing and self._prefix_hint(missing)):
+        if left and prefix_hint is None:
             yield self._unused(left)
 
-    def _missing(self, missing: Sequence[str], left: Sequence[str]) -> Iterator[Diagnostic]:
-        if not missing:
-            return
+    def _missing(self, missing: Sequence[str], hint: str | None) -> Diagnostic:
         if len(missing) == 1:
             (name,) = missing
             message = f"the weight `{name}` is not in {self.place}"
@@ -67,8 +67,7 @@ class Comparison:
             message = f"{len(missing):,} weights are not in {self.place}: {_list_names(missing)}"
             if any(self.names[name] != name for name in missing):
                 message += f", as {_list_names(self.names[name] for name in missing)}"
-        hint = self._prefix_hint(missing) or self._rename_hint(missing, left)
-        yield Diagnostic("weight-missing", message, self.span, hint=hint)
+        return Diagnostic("weight-missing", message, self.span, hint=hint)
 
     def _prefix_hint(self, missing: Sequence[str]) -> str | None:
         """What `prefix:` has to be, where one makes all weights be there."""
