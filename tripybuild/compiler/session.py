@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import Any
 
 from tripybuild.compiler.executable import Executable, read_executable
+from tripybuild.compiler.lowering.footprint import check_footprint
 from tripybuild.compiler.lowering.specialize import check_laws
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.errors.logger import logger
@@ -20,7 +21,9 @@ from tripybuild.targets.protocol import CompileRequest, Shapes, Target
 from tripybuild.targets.table import DEFAULT, check_name, find_target, forms, is_mlir, parse_target
 from tripybuild.trace import printer
 from tripybuild.trace.graph import Graph
-from tripybuild.weights.checkpoint import WeightSource, check_weights
+from tripybuild.weights.checkpoint import check_weights
+from tripybuild.weights.prepared import needed_recipes
+from tripybuild.weights.source import WeightSource
 from tripybuild.worker import compiler_process
 from tripybuild.worker.failures import check_timeout
 
@@ -116,15 +119,27 @@ def compile_graph(
         DiagnosticError: A law does not hold for these sizes, or the compiler refuses the graph.
     """
     graph = _prune_weights(built.graph)
+    graph = graph.merge_weights(read.same_data(graph.weights))
     logger.trace(lambda: printer.text(graph))
     manifest = manifest_of_model(built, graph, target.name, shapes)
     manifest["provenance"] = provenance
     check_graph_bytes(graph)
+    warnings = _check_prepared(built, graph)
     check_laws(built, graph, shapes)
     request = CompileRequest(built, graph, read, shapes, manifest, tell, timeout, options)
     made = Executable.of(target.compile(request))
+    made.warnings += warnings
     tell("done")
     return made
+
+
+def _check_prepared(built: ModelGraph, graph: Graph) -> list[Diagnostic]:
+    """Refuse to compute what no memory can hold; what it may not hold is warned of."""
+    found: list[Diagnostic] = []
+    for recipe in needed_recipes(built.prepared, graph.weights).values():
+        check_graph_bytes(recipe)
+        found += check_footprint(recipe, dense=True)
+    return found
 
 
 def emit(

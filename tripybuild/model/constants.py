@@ -26,6 +26,7 @@ from tripybuild.trace.values import TensorType, Value
 LARGEST = 256 << 20
 LARGEST_TOGETHER = 512 << 20
 HINT = "make it a step"
+PREPARED_HINT = "put it under `prepared:`, which reads weights"
 
 
 def compute_constant(
@@ -36,7 +37,9 @@ def compute_constant(
     Raises:
         DiagnosticError: Where it depends on more than sizes, is no tensor, or is too large.
     """
-    _check_reads(context, part, step, names)
+    held = {*part.parts, *part.weights, *(each.name for each in part.prepared)}
+    later = dict.fromkeys(held, PREPARED_HINT) | dict.fromkeys((*part.inputs, *part.state), HINT)
+    check_reads(context, part, step, names, "constant", later)
     found = context.evaluate(step.value, names)
     if not isinstance(found, Tensor):
         message = f"the constant `{step.name}` must be a tensor, but this is {format_value(found)}"
@@ -58,20 +61,37 @@ def _digest(value: Value) -> str:
     return value.producer.data.digest
 
 
-def _check_reads(
-    context: BuildContext, part: Part, step: Step, names: Mapping[str, object]
+def check_reads(
+    context: BuildContext,
+    part: Part,
+    step: Step,
+    names: Mapping[str, object],
+    what: str,
+    later: Mapping[str, str],
 ) -> None:
-    """Say what a constant cannot read, before a name is looked for that is not there."""
+    """Check what is read where a part is made, before a name is looked for that is not there.
+
+    Args:
+        context: The build.
+        part: The part.
+        step: What is computed once, when the model or its executable is built.
+        names: What its names mean.
+        what: What messages call it.
+        later: The names that it cannot read beside those of steps, each with a hint.
+
+    Raises:
+        DiagnosticError: It reads what only a call knows.
+    """
     bound = {d.name for pattern in part.inputs.values() for d in pattern_dimensions(pattern)}
-    later = {*part.inputs, *part.parts, *part.weights, *part.state}
-    later |= {target for each in part.steps for target in each.targets}
+    steps = (target for each in part.steps for target in each.targets)
+    later = {**dict.fromkeys(steps, HINT), **later}
     for name in sorted(step.reads):
         if isinstance(names.get(name), Dim) or (name in bound and name not in names):
-            raise _dynamic_size_error(context, step, name)
+            raise dynamic_size_error(context, step, name, what)
         if name in later:
-            message = f"the constant `{step.name}` is computed once, so it cannot read `{name}`"
+            message = f"the {what} `{step.name}` is computed once, so it cannot read `{name}`"
             raise DiagnosticError(
-                Diagnostic("unbound-name", message, context.current_span(), hint=HINT)
+                Diagnostic("unbound-name", message, context.current_span(), hint=later[name])
             )
 
 
@@ -85,7 +105,7 @@ def _check_memory(context: BuildContext, step: Step, graph: Graph) -> None:
     for type in types:
         for size in type.shape:
             if isinstance(size, Dim):
-                raise _dynamic_size_error(context, step, str(size))
+                raise dynamic_size_error(context, step, str(size))
     largest, together = max(map(_octets, types)), context.constant_octets + sum(map(_octets, types))
     if largest > LARGEST or together > LARGEST_TOGETHER:
         most, found = (LARGEST, largest) if largest > LARGEST else (LARGEST_TOGETHER, together)
@@ -102,6 +122,9 @@ def _octets(type: TensorType) -> int:
     return math.ceil(math.prod(sizes) * type.dtype.itemsize)
 
 
-def _dynamic_size_error(context: BuildContext, step: Step, name: str) -> DiagnosticError:
-    message = f"the constant `{step.name}` depends on `{name}`, which only a call knows"
+def dynamic_size_error(
+    context: BuildContext, step: Step, name: str, what: str = "constant"
+) -> DiagnosticError:
+    """Error for what is computed once and depends on a size that each call tells anew."""
+    message = f"the {what} `{step.name}` depends on `{name}`, which only a call knows"
     return DiagnosticError(Diagnostic("undecided-size", message, context.current_span(), hint=HINT))

@@ -19,6 +19,7 @@ from tripybuild.language.vocabulary import Vocabulary
 from tripybuild.schema.operator.operator import Snippet
 from tripybuild.schema.operator.part import Part
 from tripybuild.symbolic.conditions import UndecidedSize
+from tripybuild.trace.graph import Graph
 from tripybuild.trace.location import at
 from tripybuild.trace.operation import DeferredLaw
 from tripybuild.trace.values import Value
@@ -114,6 +115,7 @@ class BuildContext:
         self.symbols: frozenset[str] = frozenset()
         self.laws: list[DeferredLaw] = []
         self.weights: dict[str, Value] = {}
+        self.prepared: dict[str, Graph] = {}  # how those of the weights are computed that are
         self.states: dict[str, Value] = {}
         self.updates: dict[str, Value] = {}
         self.constants: set[Value] = set()

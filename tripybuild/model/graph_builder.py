@@ -1,7 +1,7 @@
 """Graph builder: definitions and modules become parts, steps record operations."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial, wraps
 from importlib import import_module
 from pathlib import Path
@@ -68,6 +68,8 @@ class ModelGraph:
     used: tuple[Document, ...]
     weights: WeightsEntry | None
     sizes: Mapping[str, object]
+    prepared: Mapping[str, Graph] = field(default_factory=dict)
+    """How each weight is computed that is in no file: a graph of other weights."""
 
 
 def build(
@@ -132,7 +134,8 @@ class _Builder:
         entry = model.weights
         states = tuple(context.states)
         used = tuple(file.document for file in model.files)
-        return ModelGraph(graph, states, ranges, model.doc, model.document, used, entry, sizes)
+        own = (model.doc, model.document, used, entry, sizes, context.prepared)
+        return ModelGraph(graph, states, ranges, *own)
 
     def _chosen_types(self, overrides: Mapping[str, object]) -> dict[str, object]:
         """Take the dtypes among what the caller chose; what is left are sizes."""
@@ -220,7 +223,7 @@ class _Builder:
 
     def _run(self, part: Part, /, *given: object, **named: object) -> object:
         """A definition used as a function: it can have no weights, since it has no path."""
-        if part.parts or part.weights or part.state or part.parameters:
+        if part.parts or part.weights or part.prepared or part.state or part.parameters:
             raise self._unnamed_part_error(part.name)
         template = Template(self.context, part, self.context.scope(part), {})
         return Instance(self.context, template, part.name)(*given, **named)

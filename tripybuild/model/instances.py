@@ -18,6 +18,7 @@ from tripybuild.model.chains import Chain
 from tripybuild.model.constants import compute_constant
 from tripybuild.model.context import BuildContext, NonterminationError, SkipStep
 from tripybuild.model.modules import ModuleInstance, ModuleTemplate
+from tripybuild.model.prepared import prepare_weight
 from tripybuild.model.shape_match import (
     bind_sizes,
     check_input,
@@ -28,7 +29,7 @@ from tripybuild.model.shape_match import (
 from tripybuild.model.steps import Next, run_steps
 from tripybuild.model.templates import Template, identity_items, join_names, refuse_types
 from tripybuild.schema.operator.operator import Location, Snippet
-from tripybuild.schema.operator.part import Weight
+from tripybuild.schema.operator.part import Step, Weight
 from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.values import TensorType, Value, in_region
 from tripybuild.types.dtypes import BY_NAME, dtype
@@ -66,7 +67,7 @@ class Instance:
         self._scope = replace(scope, types={**scope.types, **own})
         self._types = self._scope.types
         self._own = (*identity_items(sizes), *identity_items(self._types))
-        spend("members", len(part.weights) + len(part.state))
+        spend("members", len(part.weights) + len(part.prepared) + len(part.state))
         shared = ("sizes", id(part), *self._own)  # a file may have many sizes
         self._sizes = context.memoize(shared, lambda: {**scope.sizes, **sizes})
         self._members: dict[str, object] = {}
@@ -88,6 +89,8 @@ class Instance:
         self._hidden = shadowed_sizes(context, part) - set(sizes)
         if part.constants:
             self._members |= self._constants(self._names())
+        for step in part.prepared:
+            self._prepare(step)
 
     def _names(self) -> dict[str, object]:
         """What steps see beside their inputs, in a dictionary of its own."""
@@ -146,6 +149,16 @@ class Instance:
                 make = partial(compute_constant, context, self._part, step, known)
                 found[step.name] = Tensor.of(context.memoize((id(step), self._own), make))
         return found
+
+    def _prepare(self, step: Step) -> None:
+        """Make a weight that is computed from those of the part and of the parts below."""
+        if step.reads & self._lost:
+            self._lost.add(step.name)
+            return
+        with self._collect_errors(step.value, step.name):
+            known = self._context.step_names(self._scope, self._names())
+            path = self._child_path(step.name)
+            self._members[step.name] = prepare_weight(self._context, self._part, step, known, path)
 
     def _value(
         self, name: str, pattern: object, location: Location, *, weight: bool = False

@@ -159,7 +159,8 @@ def _instantiation_names(part: Part) -> frozenset[str]:
     patterns = [*(weight.pattern for weight in weights), *state]
     expressions = [d.expression for pattern in patterns for d in pattern_dimensions(pattern)]
     programs = [snippet.program for snippet in snippets if snippet is not None]
-    read = [*map(free_names, (*programs, *expressions)), *(step.reads for step in part.constants)]
+    computed = (*part.constants, *part.prepared)
+    read = [*map(free_names, (*programs, *expressions)), *(step.reads for step in computed)]
     return frozenset().union(*read)
 
 

@@ -229,6 +229,10 @@ class PartEntry(StrictModel):
     parts: dict[Name, Expression] = Field(default_factory=dict)
     constants: dict[Name, str] = Field(default_factory=dict)
     weights: dict[Name, str | WeightEntry] = Field(default_factory=dict)
+    prepared: dict[Name, Expression] = Field(
+        default_factory=dict,
+        description="Tensors that are computed from weights once, when an executable is built.",
+    )
     state: dict[Name, str] = Field(default_factory=dict)
     steps: dict[str, Expression] = Field(default_factory=dict)
     next: dict[Name, Expression] = Field(default_factory=dict)
@@ -288,6 +292,10 @@ class ModelFile(StrictModel):
     ranges: dict[Name, RangeEntry] = Field(default_factory=dict)
     parts: dict[Name, Expression] = Field(default_factory=dict)
     constants: dict[Name, str] = Field(default_factory=dict)
+    prepared: dict[Name, Expression] = Field(
+        default_factory=dict,
+        description="Tensors that are computed from weights once, when an executable is built.",
+    )
     state: dict[Name, str] = Field(default_factory=dict)
     steps: dict[str, Expression] = Field(default_factory=dict)
     next: dict[Name, Expression] = Field(default_factory=dict)

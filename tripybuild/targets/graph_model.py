@@ -15,7 +15,7 @@ from tripybuild.targets.protocol import CompileRequest
 from tripybuild.trace.graph import Graph
 from tripybuild.types.nonfinite import Nonfinite, nonfinite
 from tripybuild.weights import safetensors as weights_file
-from tripybuild.weights.checkpoint import WeightSource
+from tripybuild.weights.source import WeightSource
 from tripybuild.weights.warnings import nonfinite_warnings
 
 # Compiles one thing more, adds it to the members, and returns what is to be warned of.

@@ -19,7 +19,7 @@ from tripybuild.model.graph_builder import ModelGraph
 from tripybuild.targets.compiled_model import CompiledModel
 from tripybuild.targets.table import TARGETS, TargetRegistration
 from tripybuild.trace.graph import Graph
-from tripybuild.weights.checkpoint import WeightSource
+from tripybuild.weights.source import WeightSource
 
 Shapes = Sequence[Mapping[str, int]]
 Run = Callable[[list[Any]], list[Any]]

@@ -79,6 +79,17 @@ class Graph:
             self.laws,
         )
 
+    def merge_weights(self, same: Mapping[str, str]) -> "Graph":
+        """The same graph where weights that have the data of others are those."""
+        if not same:
+            return self
+        values = {self.weights[name]: self.weights[kept] for name, kept in same.items()}
+        for _ in copy_operations(self.operations, values):
+            pass
+        left = {name: value for name, value in self.weights.items() if name not in same}
+        outputs = {name: values.get(value, value) for name, value in self.outputs.items()}
+        return Graph(self.name, self.inputs, left, outputs, self.laws)
+
     def used_weights(self) -> Iterator[str]:
         """The weights that the outputs need, in the order of the model."""
         read = {value for operation in self.operations for value in operation.reads()}

@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -18,42 +18,11 @@ from tripybuild.weights import safetensors
 from tripybuild.weights.comparison import Comparison
 from tripybuild.weights.files import CheckpointFiles, Shard, open_checkpoint, open_path
 from tripybuild.weights.names import COMPILED, match_name, name_in_file
+from tripybuild.weights.prepared import PreparedWeights
+from tripybuild.weights.source import WeightSource
 
 # The dtypes among which NumPy itself notices that a value is too large; else it is searched for.
 OWN = frozenset(np.dtype(kind) for kind in (np.float16, np.float32, np.float64))
-
-
-class WeightSource(Protocol):
-    """The weights of a graph by path, wherever they are."""
-
-    @property
-    def place(self) -> str:
-        """What messages call the files; empty for weights in memory."""
-        ...
-
-    @property
-    def noun(self) -> str:
-        """What one of them is called: a weight, or a parameter of a module."""
-        ...
-
-    @property
-    def span(self) -> Span:
-        """Where the user says which weights they are."""
-        ...
-
-    def __call__(self, wanted: Iterable[str]) -> dict[str, Any]:
-        """Read the weights at these paths, each in its declared dtype."""
-        ...
-
-    def file_entries(
-        self, wanted: Iterable[str]
-    ) -> Mapping[Path, Mapping[str, safetensors.FileEntry]]:
-        """Where those of them lie that are in files, in their declared dtype."""
-        ...
-
-    def verify(self) -> None:
-        """Refuse a file that was written to since it was compared with the model."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +69,13 @@ class Checkpoint:
                 )
         return {path: each for path, each in found.items() if each}
 
+    def same_data(self, wanted: Iterable[str]) -> dict[str, str]:
+        """The weights that are the tensor of one before them, in the same dtype."""
+        first: dict[tuple[str, Any], str] = {}
+        keys = ((path, (self.names[path], self.declared[path].dtype)) for path in wanted)
+        found = ((path, first.setdefault(key, path)) for path, key in keys)
+        return {path: before for path, before in found if path != before}
+
     def verify(self) -> None:
         """Refuse files that were written to since they were compared with the model."""
         with _with_span(self.span):
@@ -114,7 +90,7 @@ class Checkpoint:
                 yield shard, paths
 
 
-def check_weights(built: ModelGraph, path: Path | None = None) -> Checkpoint:
+def check_weights(built: ModelGraph, path: Path | None = None) -> WeightSource:
     """Compare the weights of a model with their files, of which only the headers are read.
 
     Args:
@@ -124,7 +100,15 @@ def check_weights(built: ModelGraph, path: Path | None = None) -> Checkpoint:
     Raises:
         DiagnosticError: With all weights that are missing, left over, or of another dtype or shape.
     """
-    declared = built.graph.weights
+    declared = {n: each for n, each in built.graph.weights.items() if n not in built.prepared}
+    found = _check_declared(built, declared, path)
+    return PreparedWeights(found, built.prepared) if built.prepared else found
+
+
+def _check_declared(
+    built: ModelGraph, declared: Mapping[str, Value], path: Path | None
+) -> Checkpoint:
+    """Compare the weights that are in files."""
     span = built.document.span(("weights",))
     if not declared:
         if path is not None:

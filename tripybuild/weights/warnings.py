@@ -8,7 +8,7 @@ import numpy as np
 from tripybuild.errors.diagnostics import Diagnostic
 from tripybuild.trace.values import Value
 from tripybuild.types.nonfinite import Nonfinite, Occurrences
-from tripybuild.weights.checkpoint import WeightSource
+from tripybuild.weights.source import WeightSource
 
 MOST = 5  # weights that are named
 KINDS = {"weight-nan": ("nan", "NaN"), "weight-infinite": ("infinite", "infinity")}

@@ -23,7 +23,7 @@ from tripybuild.schema.snippets.extents import check_module_bounds
 from tripybuild.schema.snippets.module_scope import check_module_scope
 
 # What a part of a model can have, and a Python object cannot say.
-UNSAID = ("constants", "state", "next")
+UNSAID = ("constants", "prepared", "state", "next")
 
 
 def module_fragment(module: load.ModuleDeclaration, calls: CallResolver) -> PackageFragment:

@@ -47,7 +47,7 @@ TENSOR_HINT = (
 )
 # An input of a part, an input of the whole model, or a weight or state.
 Role = Literal["input", "model input", "held"]
-HOLDERS = ("inputs", "parts", "constants", "weights", "state")
+HOLDERS = ("inputs", "parts", "constants", "weights", "prepared", "state")
 # The type variable of floats that every model has; it is float32 unless `types:` says otherwise.
 DEFAULT_VARIABLE = "F"
 
@@ -131,6 +131,7 @@ class _ModelElaboration:
             inputs={**file.inputs},
             parts=file.parts,
             constants=file.constants,
+            prepared=file.prepared,
             state=file.state,
             steps=file.steps,
             next=file.next,
@@ -179,6 +180,7 @@ class _ModelElaboration:
             location=at,
             allowed={n: tuple(e) for n, e in entry.types.items() if not isinstance(e, str)},
             laws={n: inner.law(n, e, (*at, "requires", n)) for n, e in entry.requires.items()},
+            prepared=tuple(inner.steps(entry.prepared, (*at, "prepared"))),
         )
 
     def law(self, name: str, entry: object, at: Location) -> Requirement:

@@ -82,3 +82,5 @@ class Part:
     """The dtypes that a type variable can have, where not all that its operators take."""
     laws: Mapping[str, Requirement] = field(default_factory=dict)
     """What must hold of the sizes."""
+    prepared: tuple[Step, ...] = ()
+    """What is computed from weights when an executable is built."""

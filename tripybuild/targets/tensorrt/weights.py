@@ -18,8 +18,8 @@ import blake3
 
 from tripybuild.artifact.array_bytes import ALIGNMENT, pack
 from tripybuild.types.nonfinite import Nonfinite, Occurrences
-from tripybuild.weights import checkpoint
 from tripybuild.weights.safetensors import FileEntry, changed_error
+from tripybuild.weights.source import WeightSource
 from tripybuild.worker import compiler_process
 
 CONVERTERS = 2  # threads: NumPy lets go of Python's lock while it converts
@@ -51,7 +51,7 @@ class EngineWeights:
     """
 
     def __init__(
-        self, target: str, read: checkpoint.WeightSource | None = None, names: Iterable[str] = ()
+        self, target: str, read: WeightSource | None = None, names: Iterable[str] = ()
     ) -> None:
         self._target, self._read = target, read
         self._held = ExitStack()
@@ -99,7 +99,7 @@ class EngineWeights:
     def __exit__(self, *_: object) -> None:
         self._held.close()
 
-    def _measure(self, read: checkpoint.WeightSource | None, names: Sequence[str]) -> WeightFiles:
+    def _measure(self, read: WeightSource | None, names: Sequence[str]) -> WeightFiles:
         if read is None or not names:
             return WeightFiles([], b"")
         places = read.file_entries(names)
