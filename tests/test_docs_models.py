@@ -31,7 +31,7 @@ def test_each_file_compiles(name, tmp_path, monkeypatch):
     if built.weights is not None:
         weights = {
             name_in_file(path, built.weights): np.zeros(value.shape, np.float32)
-            for path, value in built.graph.weights.items()
+            for path, value in built.stored_weights.items()
         }
         weights |= {each: np.zeros(1, np.float32) for each in built.weights.unused}
         save_file(weights, tmp_path / built.weights.file)
@@ -50,7 +50,7 @@ def test_every_key_is_shown():
     keys = {key for file in files for key in file}
     inner = {key for file in files for part in file.get("define", {}).values() for key in part}
 
-    assert set(ModelFile.model_fields) - keys <= {"state", "next"} <= inner
+    assert set(ModelFile.model_fields) - keys <= {"state", "next", "prepared"} <= inner
     assert set(PartEntry.model_fields) - inner <= {"types", "constants", "steps"} <= keys
 
 

@@ -1,5 +1,7 @@
 """Element encodings: dtype names and packing in safetensors files and in memory."""
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -37,21 +39,22 @@ def aligned_buffer(size: int) -> Octets:
     return space[start : start + size]
 
 
-def dtype_name(array: Array) -> str:
-    """Return the format's name of an array's dtype, or raise ValueError where it has none."""
-    dtype = np.dtype(np.int8) if array.dtype == INT4 else array.dtype.newbyteorder("=")
-    if dtype not in SPELLINGS or BITS.get(SPELLINGS[dtype]) == 6:
-        raise ValueError(f"safetensors cannot hold {array.dtype.name}")
-    return SPELLINGS[dtype]
+def dtype_name(dtype: DType) -> str:
+    """Return the format's name of a dtype, or raise ValueError where it has none."""
+    stored = np.dtype(np.int8) if dtype == INT4 else dtype.newbyteorder("=")
+    if stored not in SPELLINGS or BITS.get(SPELLINGS[stored]) == 6:
+        raise ValueError(f"safetensors cannot hold {dtype.name}")
+    return SPELLINGS[stored]
 
 
-def packed_size(array: Array) -> int:
+def packed_size(dtype: DType, shape: Sequence[int]) -> int:
     """Return how many bytes an array has in a file, or raise ValueError where it cannot be."""
-    if BITS.get(dtype_name(array)) != 4:
-        return array.nbytes
-    if array.size % 2:
+    count = math.prod(shape)
+    if BITS.get(dtype_name(dtype)) != 4:
+        return count * dtype.itemsize
+    if count % 2:
         raise ValueError("safetensors cannot hold an odd number of float4 values")
-    return array.size // 2
+    return count // 2
 
 
 def pack(array: Array) -> Octets:
@@ -60,7 +63,7 @@ def pack(array: Array) -> Octets:
         array = array.astype(np.int8)
     array = array.astype(array.dtype.newbyteorder("<"), copy=False)
     octets: Octets = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    if BITS.get(dtype_name(array)) == 4:
+    if BITS.get(dtype_name(array.dtype)) == 4:
         pairs: Octets = (octets[::2] & 15) | (octets[1::2] << 4)  # type: ignore[assignment]
         return pairs
     return octets

@@ -54,6 +54,8 @@ def check_content(content: Mapping[str, Any]) -> None:
     for key, form in _FORM.items():
         if key not in content or not matches(content[key], form):
             raise manifest_error(f"its `{key}` cannot be understood")
+    if not matches(content.get("tied", {}), {...: str}):
+        raise manifest_error("its `tied` cannot be understood")
     for key in ("inputs", "outputs"):
         entries = content[key]
         known = all(entry["dtype"] in BY_NAME for entry in entries)

@@ -1,6 +1,6 @@
 """Public API of compilation: compile, emit and load, for the CLI and `import tripybuild`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -22,6 +22,7 @@ from tripybuild.targets.table import DEFAULT, check_name, find_target, forms, is
 from tripybuild.trace import printer
 from tripybuild.trace.graph import Graph
 from tripybuild.weights.checkpoint import check_weights
+from tripybuild.weights.names import join_names
 from tripybuild.weights.prepared import needed_recipes
 from tripybuild.weights.source import WeightSource
 from tripybuild.worker import compiler_process
@@ -124,7 +125,10 @@ def compile_graph(
     manifest = manifest_of_model(built, graph, target.name, shapes)
     manifest["provenance"] = provenance
     check_graph_bytes(graph)
-    warnings = _check_prepared(built, graph)
+    recipes = needed_recipes(built.prepared, graph.weights)
+    if recipes:
+        manifest["prepared"] = {n: join_names(each.weights) for n, each in recipes.items()}
+    warnings = _check_prepared(recipes.values())
     check_laws(built, graph, shapes)
     request = CompileRequest(built, graph, read, shapes, manifest, tell, timeout, options)
     made = Executable.of(target.compile(request))
@@ -133,10 +137,10 @@ def compile_graph(
     return made
 
 
-def _check_prepared(built: ModelGraph, graph: Graph) -> list[Diagnostic]:
+def _check_prepared(recipes: Iterable[Graph]) -> list[Diagnostic]:
     """Refuse to compute what no memory can hold; what it may not hold is warned of."""
     found: list[Diagnostic] = []
-    for recipe in needed_recipes(built.prepared, graph.weights).values():
+    for recipe in recipes:
         check_graph_bytes(recipe)
         found += check_footprint(recipe, dense=True)
     return found

@@ -71,6 +71,11 @@ class ModelGraph:
     prepared: Mapping[str, Graph] = field(default_factory=dict)
     """How each weight is computed that is in no file: a graph of other weights."""
 
+    @property
+    def stored_weights(self) -> dict[str, Value]:
+        """The weights that are in files."""
+        return {n: each for n, each in self.graph.weights.items() if n not in self.prepared}
+
 
 def build(
     path: Path,

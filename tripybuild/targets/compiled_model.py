@@ -64,8 +64,11 @@ class CompiledModel:
 
     @cached_property
     def weights(self) -> dict[str, Array]:
-        """The weights by path."""
-        return self._arrays(WEIGHTS)
+        """The weights by path; those that are tied share their memory."""
+        stored, tied = self._arrays(WEIGHTS), self.manifest.get("tied", {})
+        if not stored.keys().isdisjoint(tied) or not stored.keys() >= set(tied.values()):
+            raise manifest_error("its `tied` cannot be understood")
+        return stored | {name: stored[kept] for name, kept in tied.items()}
 
     def _arrays(self, name: str) -> dict[str, Array]:
         return safetensors.decode(self.member(name), name) if name in self._members else {}

@@ -1,8 +1,10 @@
 """Models that keep their graph: the graph, its weights, and what is compiled of it ahead."""
 
 import json
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 from tripybuild.artifact.manifest import MemberRecord
@@ -13,11 +15,13 @@ from tripybuild.targets.executable_file import GRAPH
 from tripybuild.targets.model_manifest import graph_text
 from tripybuild.targets.protocol import CompileRequest
 from tripybuild.trace.graph import Graph
+from tripybuild.trace.values import Value
 from tripybuild.types.nonfinite import Nonfinite, nonfinite
 from tripybuild.weights import safetensors as weights_file
 from tripybuild.weights.source import WeightSource
 from tripybuild.weights.warnings import nonfinite_warnings
 
+BATCH = 1 << 26  # bytes of weights that are read at once
 # Compiles one thing more, adds it to the members, and returns what is to be warned of.
 Ahead = Callable[[dict[str, Any]], list[Diagnostic]]
 
@@ -34,26 +38,68 @@ def graph_model(request: CompileRequest, ahead: Ahead = lambda _: []) -> Compile
     """
     graph, members = request.graph, dict[str, Any]()
     measured: dict[str, MemberRecord] = {}
+    manifest = request.manifest
     members[GRAPH], constants = graph_text(graph, request.folder)
     if constants:
-        members[CONSTANTS] = bytes(weights_file.encode(constants))
+        members[CONSTANTS] = weights_file.encode(constants).toreadonly()
     # The weights are read, encoded and hashed while the compiler's process is at work.
     with ThreadPoolExecutor(1) as worker:
         stored = worker.submit(_weights_member, graph, request.weights)
         warnings = ahead(members)
         if graph.weights:
-            members[WEIGHTS], measured[WEIGHTS], suspects = stored.result()
-            warnings += nonfinite_warnings(suspects, graph.weights, request.weights)
-    made = CompiledModel(json.loads(json.dumps(request.manifest)), members, measured)
+            found = stored.result()
+            members[WEIGHTS], measured[WEIGHTS] = found.content, found.measured
+            warnings += nonfinite_warnings(found.suspects, graph.weights, request.weights)
+            manifest = manifest | ({"tied": found.tied} if found.tied else {})
+    made = CompiledModel(json.loads(json.dumps(manifest)), members, measured)
     made.warnings += dict.fromkeys(warnings)
     return made
 
 
-def _weights_member(
-    graph: Graph, read: WeightSource
-) -> tuple[memoryview, MemberRecord, dict[str, Nonfinite]]:
-    """The weights that a graph needs, as a file in memory, its digests, and what is suspect."""
-    arrays = read(graph.weights)
-    content = memoryview(weights_file.encode(arrays)).toreadonly()
-    scanned = {name: nonfinite(array) for name, array in arrays.items()}
-    return content, measure(content), {name: each for name, each in scanned.items() if each}
+@dataclass(frozen=True, slots=True)
+class _WeightsMember:
+    """The weights that a graph needs.
+
+    Args:
+        content: A file in memory.
+        measured: Its digests.
+        suspects: What holds elements that are no finite numbers.
+        tied: The weights with the bytes of another one, which alone is in the file.
+    """
+
+    content: memoryview
+    measured: MemberRecord
+    suspects: Mapping[str, Nonfinite]
+    tied: Mapping[str, str]
+
+
+def _weights_member(graph: Graph, read: WeightSource) -> _WeightsMember:
+    """Read weights some at a time: beside the file of all of them, few are in memory."""
+    types = {name: (v.dtype.numpy, v.shape) for name, v in graph.weights.items()}
+    encoder = weights_file.Encoder(types, share=True)
+    tied: dict[str, str] = {}
+    suspects: dict[str, Nonfinite] = {}
+    for names in _batches(encoder.order, graph.weights):
+        arrays = read(names)
+        for name in names:
+            array = arrays.pop(name)
+            if (first := encoder.add(name, array)) != name:
+                tied[name] = first
+            if (found := nonfinite(array)) is not None:
+                suspects[name] = found
+    content = encoder.content().toreadonly()
+    return _WeightsMember(content, measure(content), suspects, tied)
+
+
+def _batches(names: Iterable[str], weights: Mapping[str, Value]) -> Iterator[list[str]]:
+    """Names of weights that have some megabytes together, or of one that has more."""
+    batch: list[str] = []
+    octets = 0
+    for name in names:
+        size = math.prod(weights[name].shape) * weights[name].dtype.itemsize
+        if batch and octets + size > BATCH:
+            yield batch
+            batch, octets = [], 0
+        batch.append(name)
+        octets += size
+    yield batch

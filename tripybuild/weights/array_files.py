@@ -149,7 +149,7 @@ def _to_npy_dtype(array: Array) -> Array:
     return plain.reshape(array.shape)
 
 
-def _write_file(path: Path, content: bytearray | memoryview) -> None:
+def _write_file(path: Path, content: memoryview) -> None:
     with atomic_write(path) as stream:
         stream.write(content)
 

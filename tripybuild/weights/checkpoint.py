@@ -100,12 +100,11 @@ def check_weights(built: ModelGraph, path: Path | None = None) -> WeightSource:
     Raises:
         DiagnosticError: With all weights that are missing, left over, or of another dtype or shape.
     """
-    declared = {n: each for n, each in built.graph.weights.items() if n not in built.prepared}
-    found = _check_declared(built, declared, path)
+    found = _check_stored(built, built.stored_weights, path)
     return PreparedWeights(found, built.prepared) if built.prepared else found
 
 
-def _check_declared(
+def _check_stored(
     built: ModelGraph, declared: Mapping[str, Value], path: Path | None
 ) -> Checkpoint:
     """Compare the weights that are in files."""

@@ -61,7 +61,7 @@ class PreparedWeights:
         computed = needed_recipes(self.recipes, wanted)
         read = (name for each in computed.values() for name in each.weights)
         known = [n for n in dict.fromkeys((*wanted, *read)) if n not in self.recipes]
-        same = self.stored.same_data(known)
+        same = dict(self.stored.same_data(known))
         seen: dict[object, str] = {}
         for name, recipe in computed.items():
             begins = list(recipe.weights.values())

@@ -9,12 +9,14 @@ import contextlib
 import json
 import math
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, Self
 
 import numpy as np
+from blake3 import blake3
 
 from tripybuild.artifact.array_bytes import (
     ALIGNMENT,
@@ -40,6 +42,7 @@ Index = dict[str, tuple[DType, tuple[int, ...]]]
 START = 8  # bytes that hold the header's length
 LONGEST_HEADER = 100_000_000  # the format's own limit
 LARGEST = 1 << 62
+SHARED = 1 << 12  # bytes of a tensor that is worth a look for another one that is equal
 INT4_NOTE = "int4"  # the format lacks it: such tensors are I8, and named in the metadata
 
 
@@ -156,33 +159,84 @@ def decode(content: memoryview, source: str) -> dict[str, Array]:
         }
 
 
-def encode(arrays: Mapping[str, Array]) -> bytearray:
+class Encoder:
+    """A file in memory that is written tensor by tensor; equal tensors give equal bytes.
+
+    Args:
+        types: The dtype and the shape of each tensor.
+        share: Whether large tensors of equal bytes are written once.
+
+    Raises:
+        ValueError: The format has no such dtype.
+    """
+
+    def __init__(self, types: Index, *, share: bool = False) -> None:
+        self._types = types
+        self._sizes = {name: packed_size(*each) for name, each in types.items()}
+        # Multiples of 64 bytes first: with the padded header, all of those are aligned.
+        self.order = sorted(types, key=lambda name: (self._sizes[name] % ALIGNMENT != 0, name))
+        alike = Counter(types.values()) if share else Counter[tuple[DType, tuple[int, ...]]]()
+        self._candidates = {
+            name for name in types if alike[types[name]] > 1 and self._sizes[name] >= SHARED
+        }
+        self._digests: dict[object, str] = {}
+        self._places: dict[str, tuple[int, int]] = {}
+        self._end = 0
+        self._header = len(_header_text(types, dict(_consecutive(self.order, self._sizes))))
+        self._space = aligned_buffer(self._header + sum(self._sizes.values()))
+
+    def add(self, name: str, array: Array) -> str:
+        """Write the next tensor, and return the name of the one that has its bytes."""
+        octets = pack(array)
+        if name in self._candidates:
+            key = self._types[name], blake3(octets.data).digest()
+            if (first := self._digests.setdefault(key, name)) != name:
+                return first
+        begin, self._end = self._end, self._end + self._sizes[name]
+        self._places[name] = begin, self._end
+        self._space[self._header + begin : self._header + self._end] = octets
+        return name
+
+    def content(self) -> memoryview:
+        """The file with what was added."""
+        text = _header_text(self._types, self._places).ljust(self._header)
+        text = (self._header - START).to_bytes(START, "little") + text[START:]
+        self._space[: self._header] = np.frombuffer(text, np.uint8)
+        return self._space[: self._header + self._end].data
+
+
+def encode(arrays: Mapping[str, Array]) -> memoryview:
     """Write tensors as a file in memory; equal tensors give equal bytes.
 
     Raises:
         ValueError: The format has no such dtype.
     """
-    # Multiples of 64 bytes first: with the padded header, all of those are aligned.
-    order = sorted(arrays, key=lambda name: (packed_size(arrays[name]) % ALIGNMENT != 0, name))
-    header: dict[str, object] = {}
-    if small := sorted(name for name in arrays if arrays[name].dtype == INT4):
-        header["__metadata__"] = {INT4_NOTE: json.dumps(small)}
+    encoder = Encoder({name: (each.dtype, each.shape) for name, each in arrays.items()})
+    for name in encoder.order:
+        encoder.add(name, arrays[name])
+    return encoder.content()
+
+
+def _consecutive(
+    names: Iterable[str], sizes: Mapping[str, int]
+) -> Iterator[tuple[str, tuple[int, int]]]:
     end = 0
-    for name in order:
-        begin, end = end, end + packed_size(arrays[name])
-        fields = {"dtype": dtype_name(arrays[name]), "shape": list(arrays[name].shape)}
-        header[name] = {**fields, "data_offsets": [begin, end]}
-    text = json.dumps(header, separators=(",", ":")).encode()
-    text += b" " * (-(START + len(text)) % ALIGNMENT)
-    content = bytearray(START + len(text) + end)
-    content[:START] = len(text).to_bytes(START, "little")
-    content[START : START + len(text)] = text
-    space = np.frombuffer(content, np.uint8)[START + len(text) :]
-    for name in order:
-        octets = pack(arrays[name])
-        space[: len(octets)] = octets
-        space = space[len(octets) :]
-    return content
+    for name in names:
+        begin, end = end, end + sizes[name]
+        yield name, (begin, end)
+
+
+def _header_text(types: Index, places: Mapping[str, tuple[int, int]]) -> bytes:
+    """The bytes before the data: room for their number, and JSON with blanks behind it."""
+    header: dict[str, object] = {}
+    if small := sorted(name for name in places if types[name][0] == INT4):
+        header["__metadata__"] = {INT4_NOTE: json.dumps(small)}
+    for name, offsets in places.items():
+        dtype, shape = types[name]
+        fields = {"dtype": dtype_name(dtype), "shape": list(shape)}
+        header[name] = {**fields, "data_offsets": list(offsets)}
+    text = bytes(START) + json.dumps(header, separators=(",", ":")).encode()
+    return text + b" " * (-len(text) % ALIGNMENT)
 
 
 def _read_header(file: BinaryIO) -> tuple[dict[str, _TensorHeader], int]:

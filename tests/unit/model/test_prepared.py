@@ -1,0 +1,381 @@
+"""`prepared:`: weights that are computed from others when an executable is built."""
+
+import numpy as np
+import pytest
+import written
+from safetensors.numpy import save_file
+
+import tripybuild
+from tripybuild.compiler import session
+from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.model.graph_builder import build
+from tripybuild.types.dtypes import BY_NAME
+from tripybuild.weights import prepared, safetensors
+from tripybuild.weights.checkpoint import check_weights
+
+EXPERTS = """
+    sizes:
+      width: 6
+      n: 3
+    inputs:
+      x: F[B, width]
+      which: int32[B]
+    ranges:
+      B: {opt: 2, max: 8}
+    parts:
+      moe: mixture * 2
+    outputs:
+      y: moe(x, which)
+    weights: {file: w.safetensors, convert: true}
+    define:
+      expert:
+        inputs:
+          x: F[B, width]
+        parts:
+          w1: Linear(width, width, bias=False)
+        outputs:
+          out: w1(x)
+      mixture:
+        inputs:
+          x: F[B, width]
+          which: int32[B]
+        parts:
+          experts: expert * n
+        weights:
+          A_log: F[width]
+        prepared:
+          w1: stack([e.w1.weight for e in experts], 0)
+          a: -exp(A_log)
+          twice: a * 2.0
+        steps:
+          y: squeeze(matmul(gather(w1, 0, which), unsqueeze(x, 2)), 2)
+        outputs:
+          out: y * a + twice
+    """
+PREPARED = [f"moe.{i}.{name}" for i in range(2) for name in ("w1", "a", "twice")]
+
+
+def expert_weights():
+    random = np.random.default_rng(3)
+    shapes = {f"experts.{i}.w1.weight": (6, 6) for i in range(3)} | {"A_log": (6,)}
+    return {
+        f"moe.{i}.{name}": random.normal(size=shape, scale=0.5).astype(np.float32)
+        for i in range(2)
+        for name, shape in shapes.items()
+    }
+
+
+def experts(weights, x, which, dtype):
+    """Give what the model computes."""
+    y = x.astype(np.float64)
+    for i in range(2):
+        a = -np.exp(weights[f"moe.{i}.A_log"].astype(dtype).astype(np.float64))
+        chosen = [weights[f"moe.{i}.experts.{k}.w1.weight"] for k in which]
+        y = np.stack(
+            [w.astype(dtype).astype(np.float64) @ v for w, v in zip(chosen, y, strict=True)]
+        )
+        y = y * a + 2 * a
+    return y
+
+
+def compiled(folder, text, arrays, **how):
+    """Compile a model with these weights, and read it from its file."""
+    save_file(arrays, folder / "w.safetensors")
+    tripybuild.compile(written.write(folder, text), output=folder / "tiny.tpb", **how)
+    return tripybuild.load(folder / "tiny.tpb")
+
+
+@pytest.mark.parametrize(
+    ("target", "dtype"), [("cpu", "float32"), ("reference", "float16"), ("cpu", "bfloat16")]
+)
+def test_experts_are_stacked_once(tmp_path, target, dtype):
+    """In the model's dtypes, at other sizes, too; the originals are not in the file."""
+    weights = expert_weights()
+    exe = compiled(tmp_path, EXPERTS, weights, target=target, sizes={"F": dtype})
+    random, numpy = np.random.default_rng(5), BY_NAME[dtype].numpy
+
+    assert list(exe.weights) == sorted(PREPARED)
+    assert exe.manifest["arguments"] == PREPARED
+    assert exe.manifest["prepared"]["moe.0.w1"] == ["moe.0.experts.*.w1.weight"]
+    for rows in (2, 5):
+        x = random.normal(size=(rows, 6)).astype(numpy)
+        which = random.integers(0, 3, rows).astype(np.int32)
+        got = exe(x=x, which=which)["y"].astype(np.float64)
+        near = {"float32": 1e-5, "float16": 2e-2, "bfloat16": 2e-1}[dtype]
+        np.testing.assert_allclose(got, experts(weights, x, which, numpy), rtol=near, atol=near)
+
+
+def test_an_executable_is_rebuilt_without_the_originals(tmp_path):
+    """What was computed is in it."""
+    weights = expert_weights()
+    compiled(tmp_path, EXPERTS, weights)
+    (tmp_path / "w.safetensors").unlink()
+    x, which = np.ones((2, 6), np.float32), np.array([0, 2], np.int32)
+
+    exe = session.load(tmp_path / "tiny.tpb", rebuild=True)
+
+    wanted = experts(weights, x, which, np.float32)
+    np.testing.assert_allclose(exe(x=x, which=which)["y"], wanted, rtol=1e-5)
+
+
+def test_the_graph_has_weights_for_them(tmp_path):
+    """A copied part has its own; what leads to them is no operation of the graph."""
+    built = build(written.write(tmp_path, EXPERTS))
+
+    assert list(built.prepared) == PREPARED
+    assert list(built.graph.used_weights()) == PREPARED
+    assert not {"exp", "concatenate"} & {each.operator for each in built.graph.operations}
+    assert list(built.prepared["moe.1.twice"].weights) == ["moe.1.a"]
+
+
+def test_what_leads_to_them_is_read_and_let_go(tmp_path, monkeypatch):
+    """Each is computed once for a reading, after what it reads, however they are asked for."""
+    save_file(expert_weights(), tmp_path / "w.safetensors")
+    read = check_weights(build(written.write(tmp_path, EXPERTS)))
+    computed = []
+
+    def execute(graph, arrays):
+        computed.append((graph.name, sorted(arrays)))
+        return {graph.name: np.zeros(1)}
+
+    monkeypatch.setattr(prepared, "execute", execute)
+
+    assert list(read(["moe.0.twice", "moe.0.A_log", "moe.0.a"])) == [
+        "moe.0.twice",
+        "moe.0.A_log",
+        "moe.0.a",
+    ]
+    assert computed == [("moe.0.a", ["moe.0.A_log"]), ("moe.0.twice", ["moe.0.a"])]
+    assert not read.file_entries(["moe.0.a"])
+    assert list(*read.file_entries(["moe.0.a", "moe.0.A_log"]).values()) == ["moe.0.A_log"]
+
+
+TRANSFORMS = """
+    inputs:
+      x: F[B, 3, 6, 6]
+    parts:
+      normed: weight_norm
+      folded: conv_norm
+    steps:
+      y: folded(x)
+      flat: mean(y, [2, 3])
+    outputs:
+      folded: y
+      normed: normed(flat)
+    weights: w.safetensors
+    define:
+      weight_norm:
+        inputs:
+          x: F[B, 4]
+        weights:
+          weight_v: F[5, 4]
+          weight_g: F[5, 1]
+        prepared:
+          weight: weight_v * (weight_g / sqrt(sum(weight_v * weight_v, 1, keepdim=True)))
+        outputs:
+          out: x @ transpose(weight, 0, 1)
+      scale_of:
+        inputs:
+          weight: F[C]
+          variance: F[C]
+        outputs:
+          out: weight / sqrt(variance + 0.00001)
+      conv_norm:
+        inputs:
+          x: F[B, 3, H, W]
+        parts:
+          conv: Conv(3, 4, [3, 3], bias=False)
+        weights:
+          weight: F[4]
+          bias: F[4]
+          running_mean: F[4]
+          running_var: F[4]
+        prepared:
+          scale: scale_of(weight, running_var)
+          kernel: conv.weight * reshape(scale, [4, 1, 1, 1])
+          offset: bias - running_mean * scale
+        outputs:
+          out: convolution(x, kernel, offset)
+    """
+
+
+def test_weight_norm_and_a_folded_convolution(tmp_path):
+    """A definition can be called; what is prepared reads what is prepared before it."""
+    random = np.random.default_rng(7)
+    weights = {
+        "normed.weight_v": (5, 4),
+        "normed.weight_g": (5, 1),
+        "folded.conv.weight": (4, 3, 3, 3),
+        **{f"folded.{name}": (4,) for name in ("weight", "bias", "running_mean", "running_var")},
+    }
+    weights = {n: random.uniform(0.5, 1.5, size=s).astype(np.float32) for n, s in weights.items()}
+    x = random.normal(size=(2, 3, 6, 6)).astype(np.float32)
+
+    exe = compiled(tmp_path, TRANSFORMS, weights, target="reference")
+    got = exe(x=x)
+
+    assert set(exe.weights) == {"normed.weight", "folded.kernel", "folded.offset"}
+    w = {name: each.astype(np.float64) for name, each in weights.items()}
+    windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), axis=(2, 3))
+    plain = np.einsum("bcyxij,ocij->boyx", windows, w["folded.conv.weight"])
+    each = {n: w[f"folded.{n}"].reshape(4, 1, 1) for n in ("weight", "bias")}
+    mean, var = (w[f"folded.running_{n}"].reshape(4, 1, 1) for n in ("mean", "var"))
+    folded = (plain - mean) / np.sqrt(var + 1e-5) * each["weight"] + each["bias"]
+    np.testing.assert_allclose(got["folded"], folded, rtol=1e-4, atol=1e-4)
+    v = w["normed.weight_v"]
+    normed = v * w["normed.weight_g"] / np.linalg.norm(v, axis=1, keepdims=True)
+    np.testing.assert_allclose(got["normed"], folded.mean((2, 3)) @ normed.T, rtol=1e-4)
+
+
+FUSED = """
+    inputs:
+      x: F[B, 4]
+    parts:
+      q: Linear(4, 4)
+      k: Linear(4, 4)
+      v: Linear(4, 4)
+    weights:
+      file: w.safetensors
+    prepared:
+      weight: transpose(concatenate([q.weight, k.weight, v.weight], 0), 0, 1)
+      bias: concatenate([q.bias, k.bias, v.bias], 0)
+    steps:
+      q1, k1, v1: split(x @ weight + bias, 3, 1)
+    outputs:
+      y: q1 + k1 * v1
+    """
+
+
+def test_the_model_itself_prepares(tmp_path):
+    """Fused projections in the layout of a `Conv1D`."""
+    random = np.random.default_rng(9)
+    weights = {
+        f"{name}.{kind}": random.normal(size=(4, 4) if kind == "weight" else 4).astype(np.float32)
+        for name in "qkv"
+        for kind in ("weight", "bias")
+    }
+    x = random.normal(size=(3, 4)).astype(np.float32)
+
+    exe = compiled(tmp_path, FUSED, weights, target="reference")
+
+    assert set(exe.weights) == {"weight", "bias"}
+    q, k, v = (x @ weights[f"{n}.weight"].T + weights[f"{n}.bias"] for n in "qkv")
+    np.testing.assert_allclose(exe(x=x)["y"], q + k * v, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["int8", "int4"])
+def test_integers_of_few_bits(tmp_path, kind):
+    """They are moved and dequantized as they are."""
+    text = f"""
+        inputs:
+          x: F[B, 4]
+        parts:
+          q: quantized
+        outputs:
+          y: q(x)
+        weights: w.safetensors
+        define:
+          quantized:
+            inputs:
+              x: F[B, 4]
+            weights:
+              packed: {kind}[2, 4]
+              scale: F[()]
+            prepared:
+              turned: permute(packed, [1, 0])
+              weight: dequantize(turned, scale, dtype=F)
+            outputs:
+              out: x @ weight
+        """
+    values = np.array([[-8, 7, 1, 0], [3, -2, 5, -1]]).astype(BY_NAME[kind].numpy)
+    arrays = {"q.packed": values, "q.scale": np.array(0.5, np.float32)}
+    (tmp_path / "w.safetensors").write_bytes(safetensors.encode(arrays))
+    x = np.arange(8, dtype=np.float32).reshape(2, 4)
+
+    exe = tripybuild.compile(written.write(tmp_path, text), target="reference")
+
+    assert list(exe.weights) == ["q.weight"]
+    wanted = x @ (values.astype(np.float32).T * 0.5)
+    np.testing.assert_allclose(exe(x=x)["y"], wanted)
+
+
+def test_what_is_no_number_is_warned_of(tmp_path):
+    """Under the name of what was computed, as for weights of a file."""
+    weights = expert_weights()
+    weights["moe.0.A_log"][2] = np.nan
+    weights["moe.1.A_log"][3] = 1000.0
+
+    save_file(weights, tmp_path / "w.safetensors")
+    exe = tripybuild.compile(written.write(tmp_path, EXPERTS), target="reference")
+
+    told = {each.code: each.message for each in exe.warnings}
+    assert "`moe.0.a` in 1 of 6 elements, first at [2]" in told["weight-nan"]
+    assert "`moe.1.a` in 1 of 6 elements, first at [3]" in told["weight-infinite"]
+
+
+def test_what_is_missing_is_what_they_read(tmp_path):
+    """A checkpoint is compared with the originals, and holds nothing that is computed."""
+    weights = expert_weights()
+    weights["moe.0.a"] = weights.pop("moe.0.A_log")
+    save_file(weights, tmp_path / "w.safetensors")
+
+    with pytest.raises(DiagnosticError) as raised:
+        tripybuild.compile(written.write(tmp_path, EXPERTS))
+
+    assert [(d.code, d.message) for d in raised.value.diagnostics] == [
+        ("weight-missing", "the weight `moe.0.A_log` is not in the file"),
+        ("weight-unused", "the file holds `moe.0.a`, which the model does not use"),
+    ]
+
+
+def test_what_a_prepared_weight_cannot_read(tmp_path):
+    """Inputs, state, steps, sizes of a call, and what is prepared after it."""
+    text = """
+        inputs:
+          x: F[S, 4]
+        parts:
+          l: layer
+        prepared:
+          a: l.linear.weight + x
+          b: l.linear.weight + e
+          c: ones([S])
+          d: 3
+          f: l.linear.bias + g
+          g: l.linear.bais
+          h: g + 1.0
+        steps:
+          e: relu(x)
+        outputs:
+          y: l(x) + e
+        define:
+          layer:
+            inputs:
+              x: F[T, 4]
+            parts:
+              linear: Linear(4, 4)
+            state:
+              seen: F[4]
+            next:
+              seen: seen + 1.0
+            prepared:
+              a: linear.bias + seen
+              b: ones([T, 4]) * linear.weight[0]
+            outputs:
+              out: x
+        """
+    cannot = "is computed once, so it cannot read"
+    known = "which only a call knows"
+    assert [each[1:] for each in written.problems(tmp_path, text)] == [
+        ("unbound-name", f"the prepared weight `a` {cannot} `seen`"),
+        ("undecided-size", f"the prepared weight `b` depends on `T`, {known}"),
+        ("unbound-name", f"the prepared weight `a` {cannot} `x`"),
+        ("unbound-name", f"the prepared weight `b` {cannot} `e`"),
+        ("undecided-size", f"the prepared weight `c` depends on `S`, {known}"),
+        ("wrong-type", "the prepared weight `d` must be a tensor, but this is 3"),
+        ("unbound-name", f"the prepared weight `f` {cannot} `g`"),
+        (
+            "snippet-evaluation",
+            "`Linear` has no part and no weight `bais`; did you mean `bias`?",
+        ),
+    ]
+    assert "move it down" in written.hints(tmp_path, text)[6]
