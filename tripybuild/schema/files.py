@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from tripybuild.schema.comparison_files import TestEntry
 from tripybuild.schema.entries import (
     AliasEntry,
     CasesEntry,
@@ -302,6 +303,9 @@ class ModelFile(StrictModel):
     outputs: dict[str, Expression]
     weights: str | FileList | WeightsEntry | None = None
     define: dict[Name, PartEntry] = Field(default_factory=dict)
+    test: TestEntry | None = Field(
+        default=None, description="What the model is compared with; nothing is compiled of it."
+    )
 
 
 class DefinitionsFile(StrictModel):

@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any, get_args, get_origin
 
 from tripybuild.documents.composer import Location
+from tripybuild.schema.comparison_files import EntryTestEntry, TestEntry
 from tripybuild.schema.entries import StrictModel
 from tripybuild.schema.files import FamilyFile, ModuleFile, OperatorBody, OperatorFile, PartEntry
 from tripybuild.schema.snippets.expressions import Expression
@@ -18,12 +19,18 @@ _ORDERS: dict[type[StrictModel], tuple[str, ...]] = {
         *OperatorBody.model_fields,
     ),
     ModuleFile: ("tripybuild", "module", "extends", *PartEntry.model_fields, "sample", "examples"),
+    TestEntry: (
+        *("against", "config", "arguments", "sizes", "seed"),
+        *EntryTestEntry.model_fields,
+        *("entries", "tolerance", "invariant"),
+    ),
 }
 
 
 def reading_order(model: type[StrictModel]) -> tuple[str, ...]:
     """The keys of a mapping in their order."""
-    return _ORDERS.get(model) or tuple(model.model_fields)
+    fields = model.model_fields.items()
+    return _ORDERS.get(model) or tuple(field.alias or name for name, field in fields)
 
 
 @dataclass(frozen=True, slots=True)

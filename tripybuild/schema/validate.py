@@ -9,6 +9,7 @@ from pydantic_core import ErrorDetails
 
 from tripybuild.documents.document import Document
 from tripybuild.errors.diagnostics import Diagnostic, suggest
+from tripybuild.schema.comparison_files import PEER_LIBRARIES
 from tripybuild.schema.entries import StrictModel
 from tripybuild.schema.files import FORMAT
 
@@ -105,8 +106,7 @@ def _diagnostic(document: Document, model: type[BaseModel], error: ErrorDetails)
             why = "" if kind == "string_pattern_mismatch" else f": it is {error['msg']}"
             message = f"`{error['input']}` cannot be a name here{why}"
             span = document.span(location, key=key == "[key]")
-            weights = "; `rename:` maps them to a checkpoint's" if "weights" in location else ""
-            return Diagnostic("bad-name", message, span, hint=NAMES + weights)
+            return Diagnostic("bad-name", message, span, hint=_names_hint(location))
         case "too_short" | "string_too_short" as kind:
             unit = "items" if kind == "too_short" else "characters"
             message = f"`{key}` must have at least {error['ctx']['min_length']} {unit}"
@@ -124,6 +124,12 @@ def _diagnostic(document: Document, model: type[BaseModel], error: ErrorDetails)
     return Diagnostic(
         "wrong-type", f"{wanted}, but this is {_kind(error['input'])}", document.span(location)
     )
+
+
+def _names_hint(location: tuple[str | int, ...]) -> str:
+    if location[-1:] == ("against",):
+        return f"a peer is `LIBRARY.NAME`, and the libraries are {', '.join(PEER_LIBRARIES)}"
+    return NAMES + ("; `rename:` maps them to a checkpoint's" if "weights" in location else "")
 
 
 def _choice_diagnostic(
@@ -159,7 +165,9 @@ def _allowed_keys(model: type[BaseModel], location: tuple[str | int, ...]) -> li
             here = _models(here.model_fields[str(part)].annotation)
         if isinstance(here, tuple):
             here = here[0] if here else model
-    return list(here.model_fields) if isinstance(here, type) and issubclass(here, BaseModel) else []
+    if not (isinstance(here, type) and issubclass(here, BaseModel)):
+        return []
+    return [field.alias or name for name, field in here.model_fields.items()]
 
 
 def _models(annotation: object) -> tuple[type[BaseModel], ...]:

@@ -1,0 +1,85 @@
+"""Specs beside code that nobody here wrote: each that has a `test:`, with the same weights."""
+
+import pytest
+import spec_tests
+from spec_tests import Comparison, difference
+
+import tripybuild
+from tripybuild.targets.tensorrt.build import PLAN
+from tripybuild.testing import sample_tuples
+
+pytest.importorskip("torch", reason="torch is not installed")
+
+SPECS = spec_tests.tested()
+FORMS = ("dynamic", "static")
+ENGINES = sample_tuples(
+    [f"{n}-{f}-{d}" for n in SPECS for f in FORMS for d in ("float32", "float16")]
+)
+
+
+@pytest.fixture(scope="session")
+def comparisons(tmp_path_factory):
+    """Each spec with its peer, which is drawn when it is asked for."""
+    folder = tmp_path_factory.mktemp("peers")
+    return {name: Comparison(spec_tests.SPECS / f"{name}.yaml", folder / name) for name in SPECS}
+
+
+@pytest.fixture(autouse=True)
+def _cache(shared_cache):
+    """Nothing is found that another session compiled."""
+
+
+def check(comparison, executable, dtype, shapes):
+    """The outputs for each of these sizes are the peer's."""
+    for seed, sizes in enumerate(shapes):
+        arrays = comparison.draw(sizes, seed)
+        found = comparison.run(executable, arrays)
+        apart = difference(found, comparison.expected(arrays, list(found)))
+        assert apart <= comparison.tolerance(dtype), f"{sizes}: {apart:.1e} from the peer"
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_outputs_are_the_peers(name, comparisons):
+    """In float32, for two sizes of everything that is dynamic."""
+    comparison = comparisons[name]
+    shapes = comparison.section.shapes
+    assert len(shapes) >= 2
+    check(comparison, comparison.compile(), "float32", shapes)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("name", SPECS)
+def test_outputs_of_fixed_sizes_are_the_peers(name, dtype, comparisons):
+    """Each size set by `--set`, in each dtype."""
+    comparison = comparisons[name]
+    executable = comparison.compile(dtype=dtype, static=True)
+    assert not executable.manifest["ranges"]
+    check(comparison, executable, dtype, comparison.section.shapes[:1])
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_a_slip_would_be_noticed(name, comparisons):
+    """A weight that is left out and another epsilon change what the peer gives."""
+    comparison = comparisons[name]
+    least = comparison.tolerance("float32")
+    slips = comparison.slips().items()
+    wrong = [f"{slip}: {apart:.1e}" for slip, apart in slips if apart <= least]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("case", ENGINES)
+def test_engines_are_built(case, comparisons):
+    """By TensorRT-RTX, for ranges of sizes and for fixed ones."""
+    pytest.importorskip("tensorrt_rtx", reason="TensorRT-RTX is not installed")
+    name, form, dtype = case.split("-")
+    engine = comparisons[name].compile(target="tensorrt-rtx", dtype=dtype, static=form == "static")
+    assert len(bytes(engine.member(PLAN))) > 10_000
+    assert bool(engine.manifest["ranges"]) == (form == "dynamic")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", SPECS)
+def test_the_full_size_lowers(name):
+    """The model as it is published is traced, checked and lowered, without its weights."""
+    text = tripybuild.emit(spec_tests.SPECS / f"{name}.yaml", "stablehlo")
+    assert "stablehlo." in text
