@@ -26,6 +26,7 @@ def compile(
     timeout: float | None = None,
     registry: Registries = None,
     weights: Path | str | None = None,
+    config: Path | str | Mapping[str, object] | None = None,
 ) -> Executable:
     """Compile a model specification, or a module of the tensorrt dialect.
 
@@ -42,6 +43,8 @@ def compile(
             or several; it can name some itself.
         weights: A safetensors file, an index of shards or a folder with either, in the place of
             what the specification names.
+        config: A file of JSON or its values, in the place of the configuration that the
+            specification has; by default the `config.json` in the folder of `weights`.
 
     Returns:
         A callable: arrays by input name in, arrays by output name out.
@@ -64,6 +67,7 @@ def compile(
         timeout=timeout,
         homes=given,
         weights=None if weights is None else Path(weights),
+        config=Path(config) if isinstance(config, str) else config,
     )
     if output is not None:
         executable.save(output)
@@ -77,6 +81,7 @@ def emit(
     sizes: Mapping[str, object] | None = None,
     shapes: Sequence[Mapping[str, int]] = (),
     registry: Registries = None,
+    config: Path | str | Mapping[str, object] | None = None,
 ) -> str:
     """The text of a model at one stage: `trace`, `stablehlo` or `tensorrt`."""
     from pathlib import Path  # noqa: PLC0415 - `import tripybuild` is for free
@@ -86,7 +91,12 @@ def emit(
 
     path = Path(spec)
     return session.emit(
-        path, kind, sizes=sizes, shapes=shapes, homes=model_libraries(registry, path)
+        path,
+        kind,
+        sizes=sizes,
+        shapes=shapes,
+        homes=model_libraries(registry, path),
+        config=Path(config) if isinstance(config, str) else config,
     )
 
 

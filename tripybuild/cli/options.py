@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tripybuild.eager.compile.infos import Info
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+PATH = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
 LARGEST = 1 << 62
 EXAMPLE = "x=float32[2,N=1:4:8]"
 HELP = (
@@ -63,8 +64,8 @@ class Duration(NamedTuple):
 
 
 def setting(text: str) -> SizeSetting:
-    """Read `depth=2`: a number, a boolean, or else a text."""
-    return SizeSetting(*value(*_split(text, "depth=2")))
+    """Read `depth=2` or `text.depth=2`: a number, a boolean, or else a text."""
+    return SizeSetting(*value(*_split(text, "depth=2", PATH)))
 
 
 def shape(text: str) -> SizeAssignment:
@@ -96,9 +97,9 @@ def seconds(text: str) -> Duration:
         raise typer.BadParameter(f"`{text}` is not a number of seconds") from error
 
 
-def _split(text: str, example: str) -> tuple[str, str]:
+def _split(text: str, example: str, names: re.Pattern[str] = NAME) -> tuple[str, str]:
     name, equals, value = text.partition("=")
-    if not (equals and value and NAME.fullmatch(name)):
+    if not (equals and value and names.fullmatch(name)):
         raise typer.BadParameter(f"`{text}` is not of the form `{example}`")
     return name, value
 

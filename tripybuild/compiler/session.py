@@ -1,7 +1,7 @@
 """Public API of compilation: compile, emit and load, for the CLI and `import tripybuild`."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from hashlib import sha256
 from pathlib import Path
 from time import perf_counter
@@ -12,6 +12,7 @@ from tripybuild.compiler.lowering.footprint import check_footprint
 from tripybuild.compiler.lowering.specialize import check_laws
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.errors.logger import logger
+from tripybuild.model.config import ConfigChoice
 from tripybuild.model.graph_builder import ModelGraph, Origin, build
 from tripybuild.model.libraries import Homes, no_libraries
 from tripybuild.model.size_limits import check_graph_bytes
@@ -29,6 +30,7 @@ from tripybuild.worker import compiler_process
 from tripybuild.worker.failures import check_timeout
 
 Progress = Callable[[str, float], None]
+Config = Path | Mapping[str, Any] | None
 
 
 @pause_gc()
@@ -43,6 +45,7 @@ def compile_spec(
     function: str | None = None,
     homes: Homes = no_libraries,
     weights: Path | None = None,
+    config: Config = None,
 ) -> Executable:
     """Compile a model.
 
@@ -58,6 +61,8 @@ def compile_spec(
         homes: Says where the operators and modules of other registries are.
         weights: A safetensors file, an index of shards or a folder with either, in the place of the
             files that the model names; it may be anywhere.
+        config: A file of JSON or its values, in the place of the configuration that the model has;
+            by default that in the folder of the weights.
 
     Raises:
         DiagnosticError: With all that is wrong with the model, its weights or the request.
@@ -70,14 +75,14 @@ def compile_spec(
     began = perf_counter()
     tell = progress or (lambda phase, seconds: None)  # noqa: ARG005
     if is_mlir(path):
-        _refuse_spec_options(path, sizes=sizes, shapes=shapes, weights=weights)
+        _refuse_spec_options(path, sizes=sizes, shapes=shapes, weights=weights, config=config)
         return Executable.of(chosen.compile_module(path, timeout, tell, function))
     if function is not None:
         message = f"`{path}` is a spec, and has no function `{function}`"
         hint = "`--function` is for modules"
         raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
     tell("build", 0.0)
-    built = build(path, sizes, homes=homes)
+    built = build(path, sizes, homes=homes, config=ConfigChoice(config, weights))
     asked_for = sizes_to_compile(built, shapes)
     tell("weights", perf_counter() - began)
     read = check_weights(built, weights)
@@ -153,13 +158,15 @@ def emit(
     sizes: Mapping[str, object] | None = None,
     shapes: Shapes = (),
     homes: Homes = no_libraries,
+    config: Config = None,
 ) -> str:
     """The text of a model in one of `targets.table.forms`, for fixed sizes the last of `shapes`."""
     chosen = _target_of_form(kind)
     if is_mlir(path):
-        _refuse_spec_options(path, sizes=sizes, shapes=shapes)
+        _refuse_spec_options(path, sizes=sizes, shapes=shapes, config=config)
         return chosen.emit_module(path)
-    return emit_graph(build(path, sizes, homes=homes), kind, shapes)
+    built = build(path, sizes, homes=homes, config=ConfigChoice(config))
+    return emit_graph(built, kind, shapes)
 
 
 def emit_graph(built: ModelGraph, kind: str, shapes: Shapes = ()) -> str:
@@ -219,7 +226,7 @@ def _check_range(built: ModelGraph, name: str, size: int) -> None:
 
 
 def _refuse_spec_options(
-    path: Path, *, sizes: object, shapes: object, weights: object = None
+    path: Path, *, sizes: object, shapes: object, weights: object = None, config: object = None
 ) -> None:
     """A module says its sizes, ranges and weights itself.
 
@@ -239,6 +246,10 @@ def _refuse_spec_options(
         message = f"`{path}` is a module, and has its weights itself"
         hint = "`--weights` is for specs"
         found.append(Diagnostic("wrong-value", message, hint=hint))
+    if config is not None:
+        message = f"`{path}` is a module, and reads no configuration"
+        hint = "`--config` is for specs"
+        found.append(Diagnostic("wrong-value", message, hint=hint))
     if found:
         raise DiagnosticError(*found)
 
@@ -250,7 +261,8 @@ def provenance_of(built: ModelGraph, path: Path) -> dict[str, Any]:
         {"path": Path(each.path).relative_to(folder).as_posix(), "sha256": _digest(each)}
         for each in built.used
     ]
-    return {"specification": path.name, "sha256": _digest(built.document), "used": used}
+    found = {"specification": path.name, "sha256": _digest(built.document), "used": used}
+    return found | ({"config": asdict(built.config)} if built.config else {})
 
 
 def _digest(document: Origin) -> str:

@@ -82,6 +82,15 @@ CODES: dict[str, str] = {
     "unknown-law": "The operator has no law, argument or type variable of this name.",
     "unknown-dtype": "No dtype and no type variable has this name.",
     "unknown-size": "The model has no size of this name.",
+    "size-missing": "A declared size has neither a default nor a value.",
+    "config-key": (
+        "The specification reads a key that its configuration does not have. `config.get(name, "
+        "default)` reads one that may be left out."
+    ),
+    "config-malformed": (
+        "A configuration is a JSON object, or a mapping of plain data: numbers, booleans, strings, "
+        "null, lists and objects, with each key once and no NaN or infinity."
+    ),
     # Declarations
     "bad-name": "The name is invalid: names become Python identifiers, or error codes.",
     "bad-case": "`cases` needs several cases, of which only the last has no condition.",

@@ -16,6 +16,7 @@ from tripybuild.language.grammar import Assignment, Program
 from tripybuild.language.limits import MAXIMUM_STEPS, check_length, show
 from tripybuild.language.operations import Truth, binary, comparison, unary
 from tripybuild.language.program import Choice, Let, LetBinding
+from tripybuild.language.records import Record
 from tripybuild.language.vocabulary import Vocabulary
 
 __all__ = ["EvaluationError", "evaluate"]
@@ -294,7 +295,7 @@ def attribute(frame: Frame, node: ast.Attribute, value: Any, what: str) -> Any:
     if not frame.vocabulary.has_attribute(value, node.attr):
         frame.fail(node, f"{show(value)} has no {what} `{node.attr}` here")
     try:
-        return getattr(value, node.attr)
+        return value[node.attr] if isinstance(value, Record) else getattr(value, node.attr)
     except AttributeError as error:
         return frame.fail(node, str(error)[:300])
     except Exception as error:  # noqa: BLE001  a property may raise anything

@@ -10,10 +10,11 @@ from typing import Any, Final, NoReturn
 
 from tripybuild.errors.budget import BudgetError
 from tripybuild.language.limits import MAXIMUM_STEPS, LimitError, check_value, show, weigh
+from tripybuild.language.records import Record, RecordKeyError
 from tripybuild.language.syntax import position
 from tripybuild.language.vocabulary import Vocabulary, to_list
 
-COLLECTIONS: Final = (list, tuple, str, dict)
+COLLECTIONS: Final = (list, tuple, str, dict, Record)
 MEASURED: Final = (int, *COLLECTIONS, float, complex, bytes)
 """The types of values whose size is looked at whenever one is made."""
 
@@ -37,10 +38,12 @@ class EvaluationError(Exception):
         node: ast.AST,
         meter: Meter | None = None,
         code: str = "snippet-evaluation",
+        hint: str | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
         self.code = code
+        self.hint = hint
         self.node = node
         self.line, self.column, self.end_line, self.end_column = position(node)
         self._meter = meter
@@ -108,6 +111,8 @@ class Frame:
             raise error
         if isinstance(error, AssertionError):  # a bug of ours, whatever the snippet says
             raise error
+        if isinstance(error, RecordKeyError):
+            raise EvaluationError(str(error), node, self.meter, error.code, error.hint) from error
         kinds = type(error).__mro__
         if hasattr(error, "diagnostics") or any(kind.__name__ == "UndecidedSize" for kind in kinds):
             raise error

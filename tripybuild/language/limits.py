@@ -5,8 +5,11 @@ or memory. A list that is shared a thousand times is counted a thousand times: t
 comparison of it would cost.
 """
 
+from collections.abc import Iterable
 from math import isinf
 from typing import Final
+
+from tripybuild.language.records import Record
 
 MAXIMUM_CHARACTERS: Final = 4_000
 MAXIMUM_STATEMENTS: Final = 8
@@ -22,6 +25,7 @@ _LARGEST: Final = 2**MAXIMUM_BITS
 _SHOWN_ITEMS: Final = 6
 _SHOWN_LEVELS: Final = 3
 _SHOWN_CHARACTERS: Final = 60
+_WEIGHED: Final = (list, tuple, dict, str, Record)
 
 
 class LimitError(ValueError):
@@ -59,7 +63,7 @@ def check_length(length: int) -> None:
 
 def weigh(value: object, limit: int) -> int:
     """Count the value and all that it holds; stop soon after the limit."""
-    if not isinstance(value, (list, tuple, dict, str)):
+    if not isinstance(value, _WEIGHED):
         return 1
     weight, waiting = 0, [value]
     while waiting and weight <= limit:
@@ -67,8 +71,10 @@ def weigh(value: object, limit: int) -> int:
         weight += len(item) + 1
         if isinstance(item, str) or weight > limit:
             continue
-        held = [*item, *item.values()] if isinstance(item, dict) else item
-        waiting.extend(part for part in held if isinstance(part, (list, tuple, dict, str)))
+        held: Iterable[object] = item
+        if isinstance(item, (dict, Record)):
+            held = [*item, *item.values()]
+        waiting.extend(part for part in held if isinstance(part, _WEIGHED))
     return weight
 
 
@@ -83,4 +89,6 @@ def show(value: object, level: int = 0) -> str:
             return f"{start}...{end}"
         shown = [show(item, level + 1) for item in value[:_SHOWN_ITEMS]]
         return f"{start}{', '.join(shown + ['...'] * (len(value) > _SHOWN_ITEMS))}{end}"
+    if isinstance(value, Record):
+        return f"the record `{value.path()}`"
     return f"a `{type(value).__name__}`"

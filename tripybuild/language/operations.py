@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from tripybuild.language.frame import COLLECTIONS, MEASURED, Frame
 from tripybuild.language.limits import MAXIMUM_BITS, LimitError, check_length, show
+from tripybuild.language.records import ChoiceWord
 from tripybuild.language.syntax import OPERATORS
 
 _UNARY: Final[dict[type[ast.unaryop], Callable[[Any], Any]]] = {
@@ -85,10 +86,21 @@ def comparison(frame: Frame, node: ast.Compare, sign: ast.cmpop, left: Any, righ
     if isinstance(left, COLLECTIONS) or isinstance(right, COLLECTIONS):
         frame.charge(left, node)
         frame.charge(right, node)
+        _check_choices(frame, node, left, right)
     try:
         return _COMPARE[kind](left, right)
     except Exception as error:  # noqa: BLE001
         frame.wrap(node, error, f"`{OPERATORS[kind]}` of {show(left)} and {show(right)}")
+
+
+def _check_choices(frame: Frame, node: ast.Compare, left: object, right: object) -> None:
+    """Refuse a comparison of a choice with a word that is none of its options."""
+    for choice, other in ((left, right), (right, left)):
+        if isinstance(choice, ChoiceWord):
+            try:
+                choice.check_comparable(other)
+            except ValueError as error:
+                frame.fail(node, str(error))
 
 
 class Truth:

@@ -218,6 +218,10 @@ class BuildContext:
         """Names visible to a part: its own file's."""
         return self._scopes[id(part.document)]
 
+    def file_scope(self, document: Document) -> FileScope:
+        """Names visible to the parts of a file."""
+        return self._scopes[id(document)]
+
     def instantiation_names(self, scope: FileScope, local: Mapping[str, object]) -> FallbackNames:
         """The names of a part's expression: definitions, modules and sizes."""
         return FallbackNames({**scope.types, **local}, partial(self.templates, scope))
@@ -236,7 +240,7 @@ class BuildContext:
             return evaluate(snippet.program, names, self.vocabulary, passes=(SkipStep,))
         except EvaluationError as error:
             span = snippet.span(error.node)
-            hint = self._hint(error, snippet, names)
+            hint = error.hint or self._hint(error, snippet, names)
             raise DiagnosticError(Diagnostic(error.code, error.message, span, hint=hint)) from error
         except UndecidedSize as undecided:
             raise DiagnosticError(

@@ -15,22 +15,26 @@ from tripybuild.frontend import Tensor
 from tripybuild.frontend.checks.messages import format_value
 from tripybuild.language.vocabulary import ANY_NAME, Vocabulary
 from tripybuild.model.chains import LISTS, Chain, Each
+from tripybuild.model.config import CONFIG, ConfigChoice, ConfigOrigin, read_config
 from tripybuild.model.context import BuildContext, FileScope, SkipStep
 from tripybuild.model.instances import Instance
 from tripybuild.model.libraries import Homes, OperatorLibrary, builtin_library, no_libraries
 from tripybuild.model.modules import ModuleInstance, ModuleTemplate
-from tripybuild.model.sizes import fix_sizes, fixed_sizes, make_inputs, make_symbols
+from tripybuild.model.size_laws import check_size_laws
+from tripybuild.model.size_values import nested_choices
+from tripybuild.model.sizes import fix_sizes, make_inputs, make_symbols
 from tripybuild.model.steps import Next
 from tripybuild.model.templates import Template
+from tripybuild.model.used_files import open_file, type_variables
 from tripybuild.process.gc_pause import pause_gc
 from tripybuild.schema.files import WeightsEntry
 from tripybuild.schema.model.includes import load_model
-from tripybuild.schema.model.model import DEFAULT_VARIABLE, Model
+from tripybuild.schema.model.model import Model
 from tripybuild.schema.operator.part import Part
 from tripybuild.trace.generated_code import BUILT_IN
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.values import Value
-from tripybuild.types.dtypes import BY_NAME, dtype
+from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.shapes import fresh_symbols
 from tripybuild.types.size_range import SizeRange
 from tripybuild.types.vocabulary import SHAPE
@@ -68,6 +72,7 @@ class ModelGraph:
     used: tuple[Document, ...]
     weights: WeightsEntry | None
     sizes: Mapping[str, object]
+    config: ConfigOrigin | None = None
     prepared: Mapping[str, Graph] = field(default_factory=dict)
     """How each weight is computed that is in no file: a graph of other weights."""
 
@@ -82,6 +87,7 @@ def build(
     overrides: Mapping[str, object] | None = None,
     *,
     homes: Homes = no_libraries,
+    config: ConfigChoice | None = None,
 ) -> ModelGraph:
     """Build the graph of a model.
 
@@ -89,6 +95,7 @@ def build(
         path: The model's file.
         overrides: Sizes and dtypes to put in the place of the file's own.
         homes: Says where the operators and modules of other registries are.
+        config: What to put in the place of the file's own configuration.
 
     Raises:
         DiagnosticError: With all that is wrong with the file.
@@ -100,7 +107,7 @@ def build(
     own = homes(model.registries)  # whose files have budgets of their own
     # One file gives one graph, whatever was built before.
     with within_budget(budget=budget), fresh_symbols(), pause_gc():
-        return _Builder(model, own).build(overrides or {})
+        return _Builder(model, own).build(overrides or {}, config or ConfigChoice())
 
 
 class _Builder:
@@ -108,26 +115,28 @@ class _Builder:
         self.model = model
         self.homes = (*added, builtin_library())
         import_module(f"{BUILT_IN}.tensor")  # its Tensor has the operators
-        self.context = BuildContext(model.document, _dtypes(model.types), _vocabulary())
+        self.context = BuildContext(model.document, type_variables(model.types), _vocabulary())
         self.context.top = model.top
         self.context.templates = self._template
         self.context.functions = self._function
         self.context.known = self._known_names
         self.context.translate = self._translate
 
-    def build(self, overrides: Mapping[str, object]) -> ModelGraph:
+    def build(self, overrides: Mapping[str, object], config: ConfigChoice) -> ModelGraph:
         context, model = self.context, self.model
-        overrides = self._chosen_types(overrides)
+        overrides = self._chosen_types(nested_choices(overrides))
         self.scope = FileScope(context.sizes, context.types, model.define)
         context.open_scope(model.document, self.scope)
-        for file in model.files:
-            types, define = _dtypes(file.types), {**file.define, **file.includes}
-            sizes: dict[str, object] = {}
-            context.open_scope(file.document, FileScope(sizes, types, define))
-            sizes |= fixed_sizes(context, file.sizes, types)
+        found = read_config(model.document, model.config, config)
+        if found is not None:
+            context.sizes[CONFIG] = found.record
         fix_sizes(context, model, overrides)
+        for file in model.files:
+            open_file(context, file)
         ranges = {} if context.found else make_symbols(context, model, overrides)
         inputs = {} if context.found else make_inputs(context, model)
+        if not context.found:
+            check_size_laws(context, model.name, model.laws, {**context.types, **context.sizes})
         if context.found:
             raise context.failure()
         outputs = self._outputs(inputs)
@@ -138,9 +147,10 @@ class _Builder:
         sizes = {name: context.sizes[name] for name in model.sizes}
         entry = model.weights
         states = tuple(context.states)
-        used = tuple(file.document for file in model.files)
-        own = (model.doc, model.document, used, entry, sizes, context.prepared)
-        return ModelGraph(graph, states, ranges, *own)
+        used = {file.document.path: file.document for file in model.files}
+        about = model.doc, model.document, tuple(used.values()), entry, sizes
+        origin = None if found is None else found.origin
+        return ModelGraph(graph, states, ranges, *about, origin, context.prepared)
 
     def _chosen_types(self, overrides: Mapping[str, object]) -> dict[str, object]:
         """Take the dtypes among what the caller chose; what is left are sizes."""
@@ -252,12 +262,6 @@ class _Builder:
             )
         place = self.context.current_span()
         return DiagnosticError(Diagnostic("part-arguments", message, place, hint=hint))
-
-
-def _dtypes(types: Mapping[str, str]) -> dict[str, dtype]:
-    """The type variables of a file."""
-    given = {DEFAULT_VARIABLE: "float32", **types}
-    return {name: BY_NAME[text] for name, text in given.items()}
 
 
 def _dispatch(function: Any, python: Any) -> Any:

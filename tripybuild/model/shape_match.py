@@ -122,7 +122,8 @@ def _size(context: BuildContext, dimension: Dimension, names: Names, span: Span)
     try:
         return evaluate(dimension.expression, names, context.vocabulary)
     except EvaluationError as error:
-        raise DiagnosticError(Diagnostic(error.code, error.message, span)) from error
+        found = Diagnostic(error.code, error.message, span, hint=error.hint)
+        raise DiagnosticError(found) from error
 
 
 def pattern_dimensions(pattern: object) -> Sequence[Dimension]:

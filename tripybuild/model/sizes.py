@@ -4,59 +4,32 @@ Fixed sizes are evaluated in order, and a caller can put others in their place. 
 of an input that is no fixed size becomes a symbol with the range that `ranges:` gives it.
 """
 
-from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span, suggest
 from tripybuild.frontend import Tensor
-from tripybuild.language.names import free_names
 from tripybuild.model.context import BuildContext, NonterminationError
 from tripybuild.model.shape_match import pattern_sizes
+from tripybuild.model.size_values import read_sizes
 from tripybuild.schema.model.model import Model
 from tripybuild.schema.operator.operator import Snippet
 from tripybuild.symbolic.dims import RESERVED
 from tripybuild.trace.values import LARGEST, TensorType, Value
-from tripybuild.types.dtypes import BY_NAME, dtype
+from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.patterns import TensorPattern
 from tripybuild.types.size_range import SizeRange
 
 
 def fix_sizes(context: BuildContext, model: Model, overrides: Mapping[str, object]) -> None:
     """Give the fixed sizes their values; what is wrong with them is kept in the context."""
+    known = {*model.sizes, *_dimension_names(model), *context.sizes}  # the last is `config`
     for name in overrides:
-        if name not in model.sizes and name not in _dimension_names(model):
+        if name not in known:
             span = model.document.span(("sizes",) if model.sizes else ())
             message = f"`{model.name}` has no size `{name}`"
-            hint = _hint(name, [*model.sizes, *_dimension_names(model)])
+            hint = _hint(name, known)
             context.found.append(Diagnostic("unknown-size", message, span, hint=hint))
-    context.sizes |= fixed_sizes(context, model.sizes, context.types, overrides)
-
-
-def fixed_sizes(
-    context: BuildContext,
-    declared: Mapping[str, Snippet],
-    types: Mapping[str, dtype],
-    overrides: Mapping[str, object] | None = None,
-) -> dict[str, object]:
-    """The fixed sizes of one file; what is wrong with them is kept in the context."""
-    lost: set[str] = set()
-    sizes: dict[str, object] = {}
-    known: Mapping[str, object] = ChainMap(dict(types), sizes)  # a copy for each would be squared
-    for name, snippet in declared.items():
-        if name in (overrides or {}):
-            sizes[name] = (overrides or {})[name]
-        elif lost.isdisjoint(free_names(snippet.program)):
-            try:
-                with context.at(snippet, name):
-                    sizes[name] = context.evaluate(snippet, known)
-            except NonterminationError:
-                raise
-            except DiagnosticError as error:
-                context.report(error)
-                lost.add(name)
-        else:
-            lost.add(name)
-    return sizes
+    read_sizes(context, model.document, model.sizes, context.types, context.sizes, overrides)
 
 
 def make_symbols(

@@ -15,7 +15,9 @@ from tripybuild.frontend.checks.check import Check
 from tripybuild.frontend.checks.messages import law_message
 from tripybuild.language.evaluate import evaluate
 from tripybuild.language.names import free_names
+from tripybuild.language.records import Record
 from tripybuild.model.context import BuildContext, FileScope
+from tripybuild.model.size_types import SizeTypeError, fit_size
 from tripybuild.schema.operator.part import Part, PartParameter
 from tripybuild.trace.location import caller_location
 from tripybuild.trace.operation import Declaration, Law
@@ -93,13 +95,13 @@ class Template(Repeatable):
                 sizes[parameter.name] = self.context.evaluate(
                     parameter.default, {**self.scope.types, **self.scope.sizes, **sizes}
                 )
-            self._check(parameter, sizes[parameter.name])
+            sizes[parameter.name] = self._checked(parameter, sizes[parameter.name])
             sizes[parameter.name] = _repeat_value(parameter, sizes[parameter.name])
         if self.part.laws:
             self._require(sizes)
         return replace(self, sizes=sizes)
 
-    def _check(self, parameter: PartParameter, value: object) -> None:
+    def _checked(self, parameter: PartParameter, value: object) -> object:
         if parameter.variable is not None and not isinstance(value, dtype):
             message = f"`{parameter.name}` of `{self.part.name}` is a dtype, but this is {value!r}"
             hint = "pass what follows it by keyword"
@@ -111,6 +113,19 @@ class Template(Repeatable):
             raise self.argument_error(
                 f"`{self.part.name}` can be of {' or '.join(allowed)}, but not of {value}"
             )
+        implied = isinstance(value, bool) and parameter.default is None
+        if (value is None and parameter.optional) or not (parameter.declared or implied):
+            return value
+        try:
+            return fit_size(parameter.pattern, value)
+        except SizeTypeError as error:
+            declare = f"declare it: `{parameter.name}: {{type: bool, doc: ...}}`"
+            help_text = error.hint if parameter.declared else declare
+            message = f"`{parameter.name}` of `{self.name}` {error}"
+            place = self.context.current_span()
+            raise DiagnosticError(
+                Diagnostic("part-arguments", message, place, hint=help_text)
+            ) from error
 
     def _require(self, sizes: Mapping[str, object]) -> None:
         """Hold the sizes against the laws of the part."""
@@ -139,7 +154,9 @@ class Template(Repeatable):
         check = Check(Declaration(self.part.name, self.part.document.path), caller_location(()))
         for parameter in self.part.parameters:
             name, pattern = parameter.name, parameter.pattern
-            if sizes[name] is not None and isinstance(pattern, ValuePattern):
+            if isinstance(sizes[name], (int, float, list, tuple)) and isinstance(
+                pattern, ValuePattern
+            ):
                 yield name, _check_size(check, name, pattern, sizes)
 
     def __repr__(self) -> str:
@@ -199,6 +216,8 @@ def identity_items(values: Mapping[str, object]) -> Iterator[object]:
 def _identity(value: object) -> object:
     if isinstance(value, Repeatable):
         return value.identity()
+    if isinstance(value, Record):
+        return Record, value.key()
     if isinstance(value, (list, tuple)):
         spend("steps", len(value))
         return type(value), *map(_identity, value)

@@ -19,6 +19,7 @@ from tripybuild.schema.entries import (
     SnakeCase,
     StrictModel,
 )
+from tripybuild.schema.size_entries import Configuration, SizeEntry, SizeTree, UseEntry
 from tripybuild.schema.snippets.expressions import Expression
 from tripybuild.schema.target_files import TargetEntry
 
@@ -166,17 +167,6 @@ class FamilyFile(OperatorBody):
     )
 
 
-class SizeEntry(StrictModel):
-    """A size (or another Python value) that a module is made with."""
-
-    type: str = "int"
-    optional: bool = Field(
-        default=False, description="None may be given, which stands for the default."
-    )
-    default: Expression = None
-    doc: Doc
-
-
 class PartInputEntry(StrictModel):
     """A tensor that a part takes, and that may be left out."""
 
@@ -286,9 +276,13 @@ class ModelFile(StrictModel):
         default_factory=list,
         description="Folders beside this file, or below, that declare operators and modules.",
     )
-    use: dict[str, list[Name]] = Field(default_factory=dict)
-    sizes: dict[Name, Expression] = Field(default_factory=dict)
+    use: dict[str, list[Name] | UseEntry] = Field(default_factory=dict)
+    config: Configuration = None
+    sizes: dict[Name, SizeTree] = Field(default_factory=dict)
     types: dict[Name, str] = Field(default_factory=dict)
+    requires: dict[Code, LawEntry | Expression] = Field(
+        default_factory=dict, description="Laws about the sizes."
+    )
     inputs: dict[Name, str]
     ranges: dict[Name, RangeEntry] = Field(default_factory=dict)
     parts: dict[Name, Expression] = Field(default_factory=dict)
@@ -313,7 +307,10 @@ class DefinitionsFile(StrictModel):
 
     tripybuild: Literal[1]
     doc: Doc | None = None
-    use: dict[str, list[Name]] = Field(default_factory=dict)
-    sizes: dict[Name, Expression] = Field(default_factory=dict)
+    use: dict[str, list[Name] | UseEntry] = Field(default_factory=dict)
+    sizes: dict[Name, SizeTree] = Field(default_factory=dict)
     types: dict[Name, str] = Field(default_factory=dict)
+    requires: dict[Code, LawEntry | Expression] = Field(
+        default_factory=dict, description="Laws about the sizes."
+    )
     define: dict[Name, PartEntry]

@@ -5,10 +5,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, get_args, get_origin
 
+from pydantic.fields import FieldInfo
+
 from tripybuild.documents.composer import Location
 from tripybuild.schema.comparison_files import EntryTestEntry, TestEntry
 from tripybuild.schema.entries import StrictModel
 from tripybuild.schema.files import FamilyFile, ModuleFile, OperatorBody, OperatorFile, PartEntry
+from tripybuild.schema.size_entries import SizeEntry, SizeTree, declares_size
 from tripybuild.schema.snippets.expressions import Expression
 
 # Those whose own keys stand before the ones that they inherit.
@@ -29,21 +32,35 @@ _ORDERS: dict[type[StrictModel], tuple[str, ...]] = {
 
 def reading_order(model: type[StrictModel]) -> tuple[str, ...]:
     """The keys of a mapping in their order."""
-    fields = model.model_fields.items()
-    return _ORDERS.get(model) or tuple(field.alias or name for name, field in fields)
+    return _ORDERS.get(model) or tuple(_fields(model))
+
+
+def _fields(model: type[StrictModel]) -> Mapping[str, FieldInfo]:
+    """The fields of a model by the keys that a file has for them."""
+    return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """What a value may be: an entry, values by name or in a list, or an expression."""
+    """What a value may be: an entry, values by name or in a list, an expression, or a size."""
 
     entry: type[StrictModel] | None = None
     named: "_Form | None" = None
     listed: "_Form | None" = None
     is_expression: bool = False
+    is_size: bool = False
+
+    def inner(self, key: str) -> "_Form | None":
+        """What the value of a key may be."""
+        if self.is_size and key not in SizeEntry.model_fields:
+            return self  # a size of a record
+        if self.is_size:
+            return _inner(SizeEntry).get(key)
+        return _inner(self.entry).get(key) if self.entry else self.named
 
 
 _EXPRESSION = _Form(is_expression=True)
+_SIZE = _Form(is_expression=True, is_size=True)
 
 
 def is_expression(model: type[StrictModel], location: Location) -> bool:
@@ -55,7 +72,7 @@ def is_expression(model: type[StrictModel], location: Location) -> bool:
         if isinstance(step, int):
             form = form.listed or (form if form.is_expression else None)
         else:
-            form = _inner(form.entry).get(step) if form.entry else form.named
+            form = form.inner(step)
     return form is not None and form.is_expression
 
 
@@ -77,16 +94,14 @@ def _entries(
             for index, value in enumerate(data):
                 yield from _entries(value, form.listed, (*at, index))
     elif isinstance(data, dict):
-        if form.entry:
+        entry = SizeEntry if form.is_size and declares_size(data) else form.entry
+        if entry:
             keys = list(data)
-            yield at, keys, _in_order(keys, form.entry)
-            inner = _inner(form.entry)
-            for key, value in data.items():
-                if isinstance(value, dict | list) and key in inner:
-                    yield from _entries(value, inner[key], (*at, key))
-        elif form.named:
-            for key, value in data.items():
-                yield from _entries(value, form.named, (*at, key))
+            yield at, keys, _in_order(keys, entry)
+        for key, value in data.items():
+            inner = form.inner(key) if isinstance(value, dict | list) else None
+            if inner:
+                yield from _entries(value, inner, (*at, key))
 
 
 def _in_order(keys: list[str], model: type[StrictModel]) -> list[str]:
@@ -106,12 +121,14 @@ def _ranks(model: type[StrictModel]) -> Mapping[str, int]:
 @cache
 def _inner(model: type[StrictModel]) -> Mapping[str, _Form]:
     """The forms of the fields that may hold entries or expressions."""
-    forms = {key: _form(field.annotation) for key, field in model.model_fields.items()}
+    forms = {key: _form(field.annotation) for key, field in _fields(model).items()}
     return {key: form for key, form in forms.items() if form is not None}
 
 
 def _form(annotation: Any) -> _Form | None:
     """The form of a field, or None where neither an entry nor an expression is in it."""
+    if annotation is SizeTree:
+        return _SIZE
     if annotation is Expression:
         return _EXPRESSION
     if isinstance(annotation, type) and issubclass(annotation, StrictModel):

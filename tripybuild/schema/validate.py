@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
+from typing_extensions import TypeAliasType
 
 from tripybuild.documents.document import Document
 from tripybuild.errors.diagnostics import Diagnostic, suggest
@@ -174,6 +175,8 @@ def _models(annotation: object) -> tuple[type[BaseModel], ...]:
     """The models inside an annotation such as `dict[str, A | B] | None`."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return (annotation,)
+    if isinstance(annotation, TypeAliasType):  # one that holds itself: its models are found once
+        annotation = annotation.__value__
     arguments = getattr(annotation, "__args__", ())
     return tuple(model for argument in arguments for model in _models(argument))
 

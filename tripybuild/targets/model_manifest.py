@@ -11,6 +11,7 @@ from tripybuild.documents.json_reader import parse_json
 from tripybuild.errors.budget import Budget
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.errors.limits import within_budget
+from tripybuild.language.records import Record
 from tripybuild.model.graph_builder import ModelGraph
 from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.generated_code import operation_class
@@ -33,7 +34,7 @@ def manifest_of_model(
         "outputs": tensor_entries(graph.outputs),
         "state": list(built.states),
         "ranges": {name: each.to_json() for name, each in built.ranges.items()},
-        "sizes": {name: encode_value(value) for name, value in built.sizes.items()},
+        "sizes": {name: _size_entry(value) for name, value in built.sizes.items()},
         "laws": [law_data(law) for law in graph.deferred_laws],
         "operations": len(graph.operations),
         "weights": len(graph.weights),
@@ -42,6 +43,15 @@ def manifest_of_model(
         "shapes": [dict(sizes) for sizes in shapes],
         "versions": {"tripybuild": VERSION, "jaxlib": version("jaxlib"), "numpy": version("numpy")},
     }
+
+
+def _size_entry(value: object) -> Any:
+    """A size as the manifest shows it: a record is an object."""
+    if isinstance(value, Record):
+        return {name: _size_entry(value[name]) for name in value}
+    if isinstance(value, (list, tuple)):
+        return [_size_entry(each) for each in value]
+    return encode_value(value)
 
 
 def tensor_entries(values: Mapping[str, Value]) -> list[dict[str, Any]]:

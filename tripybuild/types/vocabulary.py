@@ -3,7 +3,8 @@
 import math
 from dataclasses import replace
 
-from tripybuild.language.vocabulary import PYTHON, Vocabulary
+from tripybuild.language.records import METHODS, Record
+from tripybuild.language.vocabulary import ANY_NAME, PYTHON, Vocabulary
 from tripybuild.symbolic.conditions import Condition
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.shapes import SHAPE_FUNCTIONS
@@ -13,6 +14,7 @@ CONSTANTS = {"inf": math.inf, "nan": math.nan, "pi": math.pi}
 _PYTHON = replace(PYTHON, functions={n: f for n, f in PYTHON.functions.items() if n not in BY_NAME})
 SHAPE = _PYTHON | Vocabulary(
     functions=SHAPE_FUNCTIONS,
-    attributes=((dtype, frozenset({"highest", "lowest"})),),
+    methods=((Record, METHODS),),
+    attributes=((dtype, frozenset({"highest", "lowest"})), (Record, ANY_NAME)),
     conditions=(Condition,),
 )

@@ -66,7 +66,8 @@ def test_a_weight_can_depend_on_a_condition(tmp_path):
           out: without(with_bias(x))
         define:
           scale:
-            sizes: [shifted]
+            sizes:
+              shifted: {type: bool, doc: Whether to add what the weight holds.}
             inputs:
               x: F[4]
             weights:

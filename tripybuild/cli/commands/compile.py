@@ -90,6 +90,13 @@ def compile_model(
             help="Safetensors file, index of shards or folder with either, instead of the spec's.",
         ),
     ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="JSON instead of the spec's `config:`; else config.json in the weights' folder.",
+        ),
+    ] = None,
     emit: Annotated[str | None, typer.Option(parser=form, metavar=FORMS, help=EMIT)] = None,
     timeout: Annotated[
         Duration | None,
@@ -103,7 +110,8 @@ def compile_model(
     wanted = [each.sizes for each in shapes or []]
     asked = program(spec)
     if asked is not None:
-        _reject_spec_flags(spec, sizes=sizes, function=function, registry=registry, weights=weights)
+        own = {"sizes": sizes, "function": function, "registry": registry}
+        _reject_spec_flags(spec, **own, weights=weights, config=config)
     elif inputs:
         message = f"`{spec}` declares its inputs itself"
         hint = "`--input` is for functions of Python files"
@@ -124,15 +132,15 @@ def compile_model(
         else:
             from tripybuild.packages.libraries import model_libraries  # noqa: PLC0415
 
-            own = model_libraries(registry, spec)
-            text = session.emit(spec, emit, sizes=chosen, shapes=wanted, homes=own)
+            homes = model_libraries(registry, spec)
+            text = session.emit(spec, emit, sizes=chosen, shapes=wanted, homes=homes, config=config)
         return write_stage_text(text, emit, output)
     how: dict[str, Any] = {"shapes": wanted, "timeout": None if timeout is None else timeout.number}
     if asked is not None:
         return _save_executable(
             spec, path, target, partial(_from_python, asked, inputs or [], **how)
         )
-    how |= {"sizes": chosen, "function": function, "weights": weights}
+    how |= {"sizes": chosen, "function": function, "weights": weights, "config": config}
     return _save_executable(spec, path, target, partial(_from_spec, spec, registry, **how))
 
 
@@ -166,6 +174,7 @@ def _reject_spec_flags(spec: Path, **given: object) -> None:
         "function": ("--function", sized),
         "registry": ("--registry", imported),
         "weights": ("--weights", "it has its weights itself"),
+        "config": ("--config", "it has its sizes itself"),
     }
     for name, (flag, hint) in flags.items():
         if given[name]:

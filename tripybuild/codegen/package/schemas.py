@@ -85,7 +85,9 @@ def _draft7(node: Any, *, names: bool = False) -> Any:
         if not names and key == "propertyNames" and not value:
             continue
         inner = key in ("properties", "definitions", "patternProperties") and not names
-        result[key] = _draft7(value, names=inner)
+        # A value has the type that its keys tell, and may have the form of others, too.
+        name = "anyOf" if key == "oneOf" and not names else key
+        result[name] = _draft7(value, names=inner)
     if "patternProperties" in result and not names:
         result["additionalProperties"] = False
     return result

@@ -11,7 +11,8 @@ from typing import Any
 from tripybuild.documents.composer import Location
 from tripybuild.documents.document import Document
 from tripybuild.errors.diagnostics import Diagnostic, Span, suggest
-from tripybuild.schema.files import ModuleFile, SizeEntry
+from tripybuild.schema.files import ModuleFile
+from tripybuild.schema.size_entries import SizeEntry
 
 MERGED = (
     *("sizes", "types", "requires", "inputs", "parts", "weights", "steps", "outputs"),

@@ -4,7 +4,7 @@ Invariant: a file is used from its own folder or from below. Nothing that a file
 leads anywhere else.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,9 +13,17 @@ from tripybuild.documents.document import Document, read
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span, suggest
 from tripybuild.schema.files import DefinitionsFile, ModelFile
 from tripybuild.schema.model.file_references import is_inside, outside_diagnostic, resolve_path
-from tripybuild.schema.model.model import Definitions, Model, elaborate_definitions, elaborate_model
+from tripybuild.schema.model.model import (
+    Definitions,
+    Model,
+    elaborate_bound,
+    elaborate_definitions,
+    elaborate_model,
+)
+from tripybuild.schema.operator.operator import Location, Snippet
 from tripybuild.schema.operator.part import Part
 from tripybuild.schema.registry_folders import sources
+from tripybuild.schema.size_entries import UseEntry
 from tripybuild.schema.validate import validate
 
 MOST_FILES = 100
@@ -51,7 +59,7 @@ class _IncludedFiles:
     """The files that have been read, and those that are being read, with where each is used."""
 
     found: list[Diagnostic]
-    files: dict[Path, Definitions | None] = field(default_factory=dict)
+    files: dict[tuple[Path, object], Definitions | None] = field(default_factory=dict)
     open: dict[Path, Span] = field(default_factory=dict)
     registries: list[Path] = field(default_factory=list)
 
@@ -69,15 +77,17 @@ class _IncludedFiles:
             self.found += problems
         parts: dict[str, Part] = {}
         given = {name: document.span(("define", name), key=True) for name in file.define}
-        for name, wanted in file.use.items():
+        for name, entry in file.use.items():
             span = document.span(("use", name), key=True)
+            bound = {} if isinstance(entry, list) else self._bound(document, name, entry)
             try:
-                definitions = self._file(document, name, span)
+                definitions = self._file(document, name, span, bound)
             except DiagnosticError as error:
                 self.found += error.diagnostics
                 continue
-            for index, each in enumerate(wanted):
-                place = document.span(("use", name, index))
+            at: Location = ("use", name) if isinstance(entry, list) else ("use", name, "take")
+            for index, each in enumerate(entry if isinstance(entry, list) else entry.take):
+                place = document.span((*at, index))
                 if each in given:
                     message, notes = f"`{each}` is given already", (f"first by {given[each]}",)
                     self.found.append(Diagnostic("given-twice", message, place, notes=notes))
@@ -88,20 +98,35 @@ class _IncludedFiles:
                     self.found.append(_undefined_name(each, name, definitions, place))
         return parts
 
-    def _file(self, document: Document, name: str, span: Span) -> Definitions | None:
-        """Definitions of an included file, or None after a reported failure."""
+    def _bound(self, document: Document, name: str, entry: UseEntry) -> dict[str, Snippet]:
+        """What is handed over to a file."""
+        bound, problems = elaborate_bound(document, entry.bound, ("use", name, "with"))
+        self.found += problems
+        return bound
+
+    def _file(
+        self, document: Document, name: str, span: Span, bound: Mapping[str, Snippet]
+    ) -> Definitions | None:
+        """Definitions of an included file, or None after a reported failure.
+
+        One that is handed something over is another file for each use.
+        """
         path = resolve_path(document, name, span)
         real = path.resolve()
         if real in self.open:
             raise DiagnosticError(_cycle(name, span, self._way(real)))
-        if real not in self.files:
+        key = (real, (document.path, id(document))) if bound else (real, None)
+        if key not in self.files:
             if len(self.files) >= MOST_FILES:
                 message = f"a model uses at most {MOST_FILES} files"
                 raise DiagnosticError(Diagnostic("yaml-too-large", message, span))
-            self.files[real] = None
+            self.files[key] = None
             with self.reading(real, span):
-                self.files[real] = self._read(path, span)
-        return self.files[real]
+                found = self._read(path, span)
+            if found is not None and bound:
+                found = replace(found, bound=bound, user=document, use=("use", name))
+            self.files[key] = found
+        return self.files[key]
 
     def _way(self, path: Path) -> list[Span]:
         """Where the files after a path are used that lead back to it."""

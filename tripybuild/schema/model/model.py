@@ -23,21 +23,19 @@ from tripybuild.schema.files import (
     PartEntry,
     PartInputEntry,
     RangeEntry,
-    SizeEntry,
     WeightEntry,
     WeightsEntry,
 )
+from tripybuild.schema.model.sizes import SizeNode, SizeParser, syntax_diagnostic
 from tripybuild.schema.operator.operator import Location, Requirement, Snippet
-from tripybuild.schema.operator.part import Part, PartParameter, Step, Weight
+from tripybuild.schema.operator.part import Part, Step, Weight
 from tripybuild.schema.snippets.expressions import expression_text
 from tripybuild.schema.snippets.vocabularies import DTYPES, SHAPE
 from tripybuild.types.patterns import (
-    ChoicePattern,
     Pattern,
     TensorPattern,
     TensorsPattern,
     ValuePattern,
-    options,
 )
 from tripybuild.types.type_syntax import parse_pattern
 
@@ -54,13 +52,26 @@ DEFAULT_VARIABLE = "F"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Definitions:
-    """What the parts of one file see: sizes, types, its definitions, and those that it uses."""
+    """What the parts of one file see: sizes, types, its definitions, and those that it uses.
+
+    `user` uses the file, at `use`, and hands over what is `bound`.
+    """
 
     document: Document
-    sizes: Mapping[str, Snippet]
+    sizes: Mapping[str, SizeNode]
     types: Mapping[str, str]
     define: Mapping[str, Part]
+    laws: Mapping[str, Requirement]
+    config: str | Mapping[str, Any] | None = None
     includes: Mapping[str, Part] = field(default_factory=dict)
+    bound: Mapping[str, Snippet] = field(default_factory=dict)
+    user: Document | None = None
+    use: Location = ()
+
+    @property
+    def name(self) -> str:
+        """What messages call the file."""
+        return Path(self.document.path).name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,12 +85,14 @@ class Model:
     name: str
     document: Document
     doc: str
-    sizes: Mapping[str, Snippet]
+    sizes: Mapping[str, SizeNode]
     types: Mapping[str, str]
+    laws: Mapping[str, Requirement]
     ranges: Mapping[str, Mapping[str, Snippet]]
     top: Part
     define: Mapping[str, Part]
     weights: WeightsEntry | None
+    config: str | Mapping[str, Any] | None = None
     files: tuple[Definitions, ...] = ()
     registries: tuple[Path, ...] = ()
 
@@ -97,10 +110,20 @@ def elaborate_definitions(
     """The definitions of a file without what it uses, and what is wrong with the file."""
     if isinstance(file, ModelFile):
         model, found = elaborate_model(document, file)
-        return Definitions(document, model.sizes, model.types, model.define), found
+        seen = model.sizes, model.types, model.define, model.laws, model.config
+        return Definitions(document, *seen), found
     found = []
     work = _ModelElaboration(document, frozenset(file.types) | {DEFAULT_VARIABLE}, found)
     return work.definitions(file), found
+
+
+def elaborate_bound(
+    document: Document, bound: Mapping[str, object], at: Location
+) -> tuple[dict[str, Snippet], list[Diagnostic]]:
+    """The expressions that a file hands over to one that it uses, and what is wrong with them."""
+    found: list[Diagnostic] = []
+    work = _ModelElaboration(document, frozenset(), found)
+    return {name: work.snippet(value, (*at, name)) for name, value in bound.items()}, found
 
 
 def load_module(document: Document, file: ModuleFile) -> tuple[Part, list[Diagnostic]]:
@@ -121,9 +144,10 @@ class _ModelElaboration:
 
     def definitions(self, file: ModelFile | DefinitionsFile) -> Definitions:
         self.found += check_types(file.types, self.document, ())
-        sizes = {n: self.snippet(v, ("sizes", n)) for n, v in file.sizes.items()}
+        sizes = self.size_parser().nodes(file.sizes, ("sizes",))
         define = {n: self.part(n, entry, ("define", n)) for n, entry in file.define.items()}
-        return Definitions(self.document, sizes, file.types, define)
+        laws = {n: self.law(n, entry, ("requires", n)) for n, entry in file.requires.items()}
+        return Definitions(self.document, sizes, file.types, define, laws)
 
     def model(self, file: ModelFile) -> Model:
         top = PartEntry(
@@ -147,10 +171,12 @@ class _ModelElaboration:
             doc=(file.doc or "").strip(),
             sizes=own.sizes,
             types=file.types,
+            laws=own.laws,
             ranges={n: self.bounds(entry, ("ranges", n)) for n, entry in file.ranges.items()},
             top=self.part(file.model, top, (), "model input"),
             define=own.define,
             weights=weights,
+            config=file.config,
         )
 
     def part(self, name: str, entry: PartEntry, at: Location, role: Role = "input") -> Part:
@@ -162,7 +188,7 @@ class _ModelElaboration:
             name=name,
             document=self.document,
             doc=(entry.doc or "").strip(),
-            parameters=tuple(inner.parameters(entry, at)),
+            parameters=tuple(inner.size_parser().parameters(entry.sizes, (*at, "sizes"))),
             types={n: each for n, each in entry.types.items() if isinstance(each, str)},
             inputs={
                 n: inner.input_pattern(t, (*at, "inputs", n), role) for n, t in entry.inputs.items()
@@ -183,6 +209,9 @@ class _ModelElaboration:
             prepared=tuple(inner.steps(entry.prepared, (*at, "prepared"))),
         )
 
+    def size_parser(self) -> SizeParser:
+        return SizeParser(self.document, self.variables, self.found, self.snippet)
+
     def law(self, name: str, entry: object, at: Location) -> Requirement:
         if isinstance(entry, LawEntry):
             that = self.snippet(entry.that, (*at, "that"))
@@ -199,38 +228,6 @@ class _ModelElaboration:
         given = {key: getattr(entry, key) for key in RangeEntry.model_fields}
         given = {k: v for k, v in given.items() if k in entry.model_fields_set and v is not None}
         return {key: self.snippet(value, (*at, key)) for key, value in given.items()}
-
-    def parameters(self, entry: PartEntry, at: Location) -> Iterator[PartParameter]:
-        if isinstance(entry.sizes, list):
-            yield from (PartParameter(name, ValuePattern("int")) for name in entry.sizes)
-            return
-        for name, size in entry.sizes.items():
-            if not isinstance(size, SizeEntry):
-                value = self.snippet(size, (*at, "sizes", name))
-                yield PartParameter(name, ValuePattern("int"), value)
-                continue
-            place = (*at, "sizes", name)
-            pattern = self.value_pattern(size.type, (*place, "type"))
-            has_default = "default" in size.model_fields_set
-            if size.optional and not has_default:
-                message = f"`{name}` is `optional`, but has no `default`"
-                self.found.append(Diagnostic("missing-key", message, self.document.span(place)))
-            default = self.snippet(size.default, (*place, "default")) if has_default else None
-            yield PartParameter(name, pattern, default, size.doc, optional=size.optional)
-
-    def value_pattern(self, text: str, at: Location) -> Pattern:
-        """The type of a size: a Python value, and no tensor."""
-        try:
-            pattern = parse_pattern(text, self.variables)
-        except SnippetError as error:
-            self.found.append(self.syntax(error, at))
-            return ValuePattern("int")
-        if any(not isinstance(each, (ValuePattern, ChoicePattern)) for each in options(pattern)):
-            message = f"`{pattern}` is not the type of a size"
-            hint = "a size is a Python value, such as `int`, `float`, `bool`, `int[...]` or `dtype`"
-            span = self.document.span(at)
-            self.found.append(Diagnostic("type-syntax", message, span, hint=hint))
-        return pattern
 
     def weight(self, name: str, entry: str | WeightEntry, at: Location) -> Weight:
         if isinstance(entry, str):
@@ -269,10 +266,7 @@ class _ModelElaboration:
         return Snippet(program, self.document.origin(at), at)
 
     def syntax(self, error: SnippetError, at: Location) -> Diagnostic:
-        span = self.document.snippet_span(
-            at, error.line, error.column, error.end_line, error.end_column
-        )
-        return Diagnostic(error.code, error.message, span, hint=error.hint)
+        return syntax_diagnostic(self.document, error, at)
 
 
 def check_type(

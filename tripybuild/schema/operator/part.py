@@ -11,13 +11,17 @@ from tripybuild.types.patterns import Pattern, ValuePattern
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PartParameter:
-    """A size that a part is made with. None stands for the default of one that is `optional`."""
+    """A size that a part is made with. None stands for the default of one that is `optional`.
+
+    One that is not `declared` has a name and perhaps a default, and may be more than an integer.
+    """
 
     name: str
     pattern: Pattern
     default: Snippet | None = None
     doc: str = ""
     optional: bool = False
+    declared: bool = True
 
     @property
     def variable(self) -> str | None:

@@ -1,0 +1,157 @@
+"""Configurations: plain data that a model reads as `config.width`, of its own or of a JSON file.
+
+Invariant: what the specification names is in its folder; what a person names may be anywhere.
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from tripybuild.documents.document import Document
+from tripybuild.documents.plain_json import read_object
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
+from tripybuild.language.records import Record
+from tripybuild.schema.model.file_references import path_exists, resolve_path
+
+CONFIG = "config"
+FILE_NAME = "config.json"  # what a checkpoint of the Hugging Face hub has beside its weights
+DEEPEST = 64
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigChoice:
+    """What a caller puts in the place of the configuration that a specification has.
+
+    Args:
+        given: A file, or the values.
+        checkpoint: The folder of a checkpoint, whose own file counts where nothing is given.
+    """
+
+    given: Path | Mapping[str, Any] | None = None
+    checkpoint: Path | None = None
+
+    def found(self) -> Path | Mapping[str, Any] | None:
+        """The file or the values, or None where the specification's own count."""
+        if self.given is None and self.checkpoint is not None:
+            beside = self.checkpoint / FILE_NAME
+            return beside if path_exists(beside) else None
+        return self.given
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigOrigin:
+    """Where the values are from that the specification does not hold; memory has no path."""
+
+    path: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """The values of a configuration, and where they are from."""
+
+    record: Record
+    origin: ConfigOrigin | None = None
+
+
+def read_config(
+    document: Document,
+    declared: str | Mapping[str, Any] | None,
+    choice: ConfigChoice | None = None,
+) -> Configuration | None:
+    """The configuration of a file; None where it has none.
+
+    The keys that a caller gives stand over those of a mapping, and in the place of a file.
+
+    Raises:
+        DiagnosticError: A file is not there, leads out of the folder, or is no object of JSON; the
+            values are no plain data; or a configuration is given to a file that reads none.
+    """
+    span = document.span((CONFIG,))
+    given = None if choice is None else choice.found()
+    if declared is None:
+        if choice is not None and choice.given is not None:
+            name = f"`{choice.given}`" if isinstance(choice.given, Path) else "a configuration"
+            message = f"`{Path(document.path).name}` has no `config:`, and reads nothing of {name}"
+            hint = "leave out `--config`, or add `config: {...}` with the values that it stands for"
+            raise DiagnosticError(Diagnostic("wrong-value", message, document.span(()), hint=hint))
+        return None
+    base: Mapping[str, Any] = {}
+    if isinstance(declared, str):
+        given = resolve_path(document, declared, span) if given is None else given
+    else:
+        base = _plain(declared, span)
+    if given is None:
+        return Configuration(config_record(CONFIG, base, ""))
+    if isinstance(given, Path):
+        read, content = read_object(given)
+        name, source = given.name, given.as_posix()
+        found = _plain(read, Span(source, 1, 1, 1, 2))
+    else:
+        found = _plain(given, span)
+        name, source, content = "", "memory", json.dumps(found, sort_keys=True).encode()
+    record = config_record(CONFIG, _merged(base, found), source)
+    return Configuration(record, ConfigOrigin(name, sha256(content).hexdigest()))
+
+
+def _plain(data: Mapping[str, Any], span: Span) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = plain_data(data, CONFIG)
+    except ValueError as error:
+        raise DiagnosticError(Diagnostic("config-malformed", str(error), span)) from error
+    return found
+
+
+def plain_data(value: Any, path: str, depth: int = 0) -> Any:
+    """A copy of plain data, with the keys that JSON has.
+
+    Raises:
+        ValueError: Something in it is no number, boolean, text, None, list or mapping.
+    """
+    if depth > DEEPEST:
+        message = f"`{path[:60]}...` is nested more than {DEEPEST} deep"
+        raise ValueError(message)
+    if isinstance(value, Mapping):
+        for name in value:
+            _check_key(name, path)
+        return {str(n): plain_data(each, f"{path}.{n}", depth + 1) for n, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain_data(each, f"{path}[{i}]", depth + 1) for i, each in enumerate(value)]
+    if isinstance(value, float) and not math.isfinite(value):
+        message = f"`{path}` is {value}, which is no finite number"
+        raise ValueError(message)
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    message = f"`{path}` is of the type `{type(value).__name__}`, which is no plain data"
+    raise ValueError(message)
+
+
+def _check_key(name: object, path: str) -> None:
+    """An integer becomes the text that JSON has for it."""
+    if not isinstance(name, (str, int)) or isinstance(name, bool):
+        message = f"the key {name!r} of `{path}` is no text"
+        raise ValueError(message)  # noqa: TRY004 - as for all that is no plain data
+
+
+def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of both; where both have a key, that of the second, or a mapping of both."""
+    found = dict(base)
+    for name, value in over.items():
+        before = found.get(name)
+        both = isinstance(before, dict) and isinstance(value, dict)
+        found[name] = _merged(found[name], value) if both else value
+    return found
+
+
+def config_record(path: str, data: Any, source: str | None) -> Any:
+    """Plain data with records for its mappings."""
+    if isinstance(data, dict):
+        fields = {name: config_record(f"{path}.{name}", v, source) for name, v in data.items()}
+        return Record(path, fields, source)
+    if isinstance(data, list):
+        return [config_record(f"{path}[{i}]", each, source) for i, each in enumerate(data)]
+    return data

@@ -1,0 +1,85 @@
+"""Scopes of used files: their sizes and dtypes, and those that the using file hands over.
+
+Invariant: a used file that is handed something over has a scope for that use alone.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
+from tripybuild.model.config import CONFIG, read_config
+from tripybuild.model.context import BuildContext, FileScope, NonterminationError
+from tripybuild.model.size_laws import check_size_laws
+from tripybuild.model.size_types import SizeTypeError, fit_size
+from tripybuild.model.size_values import read_sizes
+from tripybuild.schema.model.model import DEFAULT_VARIABLE, Definitions
+from tripybuild.types.dtypes import BY_NAME, dtype
+from tripybuild.types.patterns import ValuePattern
+
+
+def type_variables(types: Mapping[str, str]) -> dict[str, dtype]:
+    """The type variables of a file."""
+    given = {DEFAULT_VARIABLE: "float32", **types}
+    return {name: BY_NAME[text] for name, text in given.items()}
+
+
+def open_file(context: BuildContext, file: Definitions) -> None:
+    """Give a used file its sizes and dtypes; what is wrong with them is kept in the context."""
+    types, sizes = type_variables(file.types), dict[str, Any]()
+    scope = FileScope(sizes, types, {**file.define, **file.includes})
+    context.open_scope(file.document, scope)
+    try:
+        if found := read_config(file.document, file.config):
+            sizes[CONFIG] = found.record
+        chosen = _bound_values(context, file, types)
+    except NonterminationError:
+        raise
+    except DiagnosticError as error:
+        context.report(error)
+        return
+    problems = len(context.found)
+    read_sizes(context, file.document, file.sizes, types, sizes, chosen)
+    if problems == len(context.found):
+        check_size_laws(context, file.name, file.laws, {**types, **sizes})
+
+
+def _bound_values(
+    context: BuildContext, file: Definitions, types: dict[str, dtype]
+) -> dict[str, object]:
+    """The sizes that are handed over; dtypes take their places among the file's.
+
+    Raises:
+        DiagnosticError: With all that cannot be handed over.
+    """
+    if file.user is None:
+        return {}
+    outer = context.file_scope(file.user)
+    known = {**BY_NAME, **outer.types, **outer.sizes}
+    sizes: dict[str, object] = {}
+    found: list[Diagnostic] = []
+    for name, snippet in file.bound.items():
+        place = file.user.span((*file.use, "with", name), key=True)
+        if name not in types and name not in file.sizes:
+            near = suggest(name, [*file.sizes, *types])
+            own = ", ".join(f"`{each}`" for each in (*file.sizes, *types))
+            hint = f"did you mean `{near}`?" if near else f"it has {own}"
+            message = f"`{file.name}` has no size and no dtype `{name}`"
+            found.append(Diagnostic("unknown-size", message, place, hint=hint))
+            continue
+        try:
+            with context.at(snippet, name):
+                value = context.evaluate(snippet, known)
+            if name in types:
+                types[name] = fit_size(ValuePattern("dtype"), value)
+            else:
+                sizes[name] = value
+        except NonterminationError:
+            raise
+        except SizeTypeError as error:
+            message = f"`{name}` of `{file.name}` {error}"
+            found.append(Diagnostic("wrong-value", message, snippet.span(), hint=error.hint))
+        except DiagnosticError as error:
+            found += error.diagnostics
+    if found:
+        raise DiagnosticError(*found)
+    return sizes
