@@ -16,6 +16,7 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span, sug
 from tripybuild.errors.limits import budget_diagnostic, first_problems
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.vocabulary import Vocabulary
+from tripybuild.model.weight_origins import WeightOrigins
 from tripybuild.schema.operator.operator import Snippet
 from tripybuild.schema.operator.part import Part
 from tripybuild.symbolic.conditions import UndecidedSize
@@ -115,6 +116,7 @@ class BuildContext:
         self.symbols: frozenset[str] = frozenset()
         self.laws: list[DeferredLaw] = []
         self.weights: dict[str, Value] = {}
+        self.origins = WeightOrigins()
         self.prepared: dict[str, Graph] = {}  # how those of the weights are computed that are
         self.states: dict[str, Value] = {}
         self.updates: dict[str, Value] = {}

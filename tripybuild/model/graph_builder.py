@@ -26,6 +26,7 @@ from tripybuild.model.sizes import fix_sizes, make_inputs, make_symbols
 from tripybuild.model.steps import Next
 from tripybuild.model.templates import Template
 from tripybuild.model.used_files import open_file, type_variables
+from tripybuild.model.weight_origins import WeightOrigin
 from tripybuild.process.gc_pause import pause_gc
 from tripybuild.schema.files import WeightsEntry
 from tripybuild.schema.model.includes import load_model
@@ -75,6 +76,8 @@ class ModelGraph:
     config: ConfigOrigin | None = None
     prepared: Mapping[str, Graph] = field(default_factory=dict)
     """How each weight is computed that is in no file: a graph of other weights."""
+    origins: Mapping[str, WeightOrigin] = field(default_factory=dict)
+    """Where weights are declared."""
 
     @property
     def stored_weights(self) -> dict[str, Value]:
@@ -150,7 +153,8 @@ class _Builder:
         used = {file.document.path: file.document for file in model.files}
         about = model.doc, model.document, tuple(used.values()), entry, sizes
         origin = None if found is None else found.origin
-        return ModelGraph(graph, states, ranges, *about, origin, context.prepared)
+        computed = (context.prepared, context.origins.found)
+        return ModelGraph(graph, states, ranges, *about, origin, *computed)
 
     def _chosen_types(self, overrides: Mapping[str, object]) -> dict[str, object]:
         """Take the dtypes among what the caller chose; what is left are sizes."""

@@ -23,11 +23,13 @@ from tripybuild.model.shape_match import (
     bind_sizes,
     check_input,
     check_state,
+    pattern_dimensions,
     pattern_sizes,
     shadowed_sizes,
 )
 from tripybuild.model.steps import Next, run_steps
 from tripybuild.model.templates import Template, identity_items, join_names, refuse_types
+from tripybuild.model.weight_origins import WeightOrigin
 from tripybuild.schema.operator.operator import Location, Snippet
 from tripybuild.schema.operator.part import Step, Weight
 from tripybuild.symbolic.dims import Dim
@@ -78,6 +80,8 @@ class Instance:
                     (id(snippet), self._own), partial(self._part_value, snippet)
                 )
                 self._members[name] = instantiate(context, value, self._child_path(name))
+            origin = WeightOrigin(snippet.span, [snippet.program], self._sizes, self._types)
+            context.origins.place(origin)
         for name, weight in part.weights.items():
             with self._collect_errors(None, name):
                 self._members[name] = self._weight(weight)
@@ -134,7 +138,12 @@ class Instance:
             hint = "a weight has fixed sizes"
             place = context.current_span()
             raise DiagnosticError(Diagnostic("undecided-size", message, place, hint=hint))
-        context.weights[self._child_path(weight.name)] = value
+        path = self._child_path(weight.name)
+        context.weights[path] = value
+        context.origins.add(path)
+        line = partial(self._part.document.span, weight.location)
+        reads = [each.expression for each in pattern_dimensions(weight.pattern)]
+        context.origins.place(WeightOrigin(line, reads, self._sizes, self._types))
         return Tensor.of(value)
 
     def _constants(self, names: Mapping[str, object]) -> dict[str, object]:

@@ -122,6 +122,7 @@ class ModuleInstance:
         spend("members")
         if isinstance(value, Tensor):
             weight = self._context.weights[path] = Value(value.type, name=path, weight=True)
+            self._context.origins.add(path)
             return Tensor.of(weight)
         if isinstance(value, (list, tuple)):
             items = [self._member(each, f"{path}.{i}") for i, each in enumerate(value)]

@@ -132,7 +132,8 @@ def _check_stored(
         found = list(_stale_renames(declared, entry, built.document))
         place = "the file" if len(files.shards) == 1 else "the checkpoint"
         place = place if path is None else f"`{path}`"
-        found += Comparison(declared, names, files.index(), entry, span, place).differences()
+        index, origins = files.index(), built.origins
+        found += Comparison(declared, names, index, entry, span, origins, place).differences()
     if found:
         raise DiagnosticError(*first_problems(found))
     return Checkpoint(declared, names, span, files)

@@ -5,11 +5,12 @@ last parts are written as one pattern.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
+from dataclasses import dataclass, field
 from typing import Any
 
 from tripybuild.errors.diagnostics import Diagnostic, Span, suggest
+from tripybuild.model.weight_origins import WeightOrigin
 from tripybuild.schema.files import WeightsEntry
 from tripybuild.trace.values import Value
 from tripybuild.types.dtypes import BY_NAME
@@ -35,6 +36,7 @@ class Comparison:
         index: The dtypes and shapes of the checkpoint's tensors.
         entry: What the model says of its weights.
         span: Where it says so.
+        origins: Where the weights are declared.
         place: What messages call the checkpoint's files.
     """
 
@@ -43,6 +45,7 @@ class Comparison:
     index: safetensors.Index
     entry: WeightsEntry
     span: Span
+    origins: Mapping[str, WeightOrigin] = field(default_factory=dict)
     place: str = "the file"
 
     def differences(self) -> Iterator[Diagnostic]:
@@ -51,8 +54,12 @@ class Comparison:
         left = [n for n in self.index if n not in used and not is_unused_name(n, self.entry)]
         missing = [name for name in self.declared if self.names[name] not in self.index]
         prefix_hint = self._prefix_hint(missing) if missing else None
-        if missing:
-            yield self._missing(missing, prefix_hint or self._rename_hint(missing, left))
+        if missing and prefix_hint is None:
+            hint, renamed = self._rename_hint(missing, left)
+            left = [name for name in left if name not in renamed]
+            yield self._missing(missing, hint)
+        elif missing:
+            yield self._missing(missing, prefix_hint)
         yield from self._shapes()
         yield from self._dtypes()
         if left and prefix_hint is None:
@@ -67,7 +74,25 @@ class Comparison:
             message = f"{len(missing):,} weights are not in {self.place}: {_list_names(missing)}"
             if any(self.names[name] != name for name in missing):
                 message += f", as {_list_names(self.names[name] for name in missing)}"
-        return Diagnostic("weight-missing", message, self.span, hint=hint)
+        span, _, notes = self._where(missing)
+        return Diagnostic("weight-missing", message, span, "", notes, hint)
+
+    def _where(self, names: Sequence[str]) -> tuple[Span, str, tuple[str, ...]]:
+        """The line that declares weights, with the sizes that it reads, and in a note the others.
+
+        What all weights have in common is not about one of the lines.
+        """
+        at: dict[Span, list[str]] = defaultdict(list)
+        for name in names:
+            if name in self.origins:
+                at[self.origins[name].span()].append(name)
+        if not at or (len(names) == len(self.declared) and len(at) > 1):
+            return self.span, "", ()
+        first, *others = at
+        told = [f"{_list_names(at[each])} at {each}" for each in others[:MOST]]
+        told += [f"{len(others) - MOST:,} more"] if len(others) > MOST else []
+        notes = (f"the others are declared elsewhere: {'; '.join(told)}",) if told else ()
+        return first, self.origins[at[first][0]].values(), notes
 
     def _prefix_hint(self, missing: Sequence[str]) -> str | None:
         """What `prefix:` has to be, where one makes all weights be there."""
@@ -82,23 +107,27 @@ class Comparison:
                 return f"the names in {self.place} begin with `{prefix}`: write `prefix: {prefix}`"
         return None
 
-    def _rename_hint(self, missing: Sequence[str], left: Sequence[str]) -> str | None:
+    def _rename_hint(
+        self, missing: Sequence[str], left: Sequence[str]
+    ) -> tuple[str | None, AbstractSet[str]]:
+        """What `rename:` may lack, and the tensors that are wanted then."""
         path = join_names(missing)[0]
         prefix = self.entry.prefix
         if (rule := matching_rename(missing[0], self.entry)) is not None:
             near = suggest(self.names[missing[0]], left)
             hint = f"`{rule[0]}: {self.entry.rename[rule[0]]}` below `rename:` leads there"
-            return hint + (f"; did you mean `{near}`?" if near else "")
+            return hint + (f"; did you mean `{near}`?" if near else ""), frozenset()
         left_over = set(left)
         near = suggest(path, join_names(name.removeprefix(prefix) for name in left))
         if near is None:
-            return None
-        old, new = path.rpartition(".")[0], near.rpartition(".")[0]
-        renamed = WeightsEntry(file="", prefix=prefix, rename={old: new} if old else {})
-        covered = [name for name in self.declared if old and match_name(old, name)]
-        if covered and all(name_in_file(name, renamed) in left_over for name in covered):
-            return f"did you mean `{new}`? Write `{old}: {new}` below `rename:`"
-        return f"did you mean `{prefix}{near}`? `rename:` maps paths to names"
+            return None, frozenset()
+        for old, new in ((path.rpartition(".")[0], near.rpartition(".")[0]), (path, near)):
+            renamed = WeightsEntry(file="", prefix=prefix, rename={old: new} if old else {})
+            covered = [name for name in self.declared if old and match_name(old, name)]
+            names = {name_in_file(name, renamed) for name in covered}
+            if names and names <= left_over:
+                return f"did you mean `{new}`? Write `{old}: {new}` below `rename:`", names
+        return f"did you mean `{prefix}{near}`? `rename:` maps paths to names", frozenset()
 
     def _shapes(self) -> Iterator[Diagnostic]:
         found: dict[tuple[str, str], list[str]] = defaultdict(list)
@@ -114,12 +143,10 @@ class Comparison:
                 if len(transposed) == 1
                 else "the file holds them transposed"
             )
-            yield Diagnostic(
-                "weight-shape",
-                self._list_pairs("have shape ", found),
-                self.span,
-                hint=hint if all(transposed) else None,
-            )
+            message = self._list_pairs("have shape ", found)
+            span, label, notes = self._where([name for each in found.values() for name in each])
+            said = hint if all(transposed) else None
+            yield Diagnostic("weight-shape", message, span, label, notes, said)
 
     def _dtypes(self) -> Iterator[Diagnostic]:
         found: dict[tuple[str, str], list[str]] = defaultdict(list)
@@ -139,7 +166,9 @@ class Comparison:
                 else "declare the dtype that the file has, and cast in a step"
             )
             hint += ": nothing is converted silently"
-            yield Diagnostic("weight-dtype", self._list_pairs("be ", found), self.span, hint=hint)
+            message = self._list_pairs("be ", found)
+            span, label, notes = self._where([name for each in found.values() for name in each])
+            yield Diagnostic("weight-dtype", message, span, label, notes, hint)
 
     def _list_pairs(self, verb: str, found: Mapping[tuple[str, str], Sequence[str]]) -> str:
         """A sentence for each pair of what is wanted and what the file has."""

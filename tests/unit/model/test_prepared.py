@@ -316,15 +316,17 @@ def test_what_is_no_number_is_warned_of(tmp_path):
 def test_what_is_missing_is_what_they_read(tmp_path):
     """A checkpoint is compared with the originals, and holds nothing that is computed."""
     weights = expert_weights()
-    weights["moe.0.a"] = weights.pop("moe.0.A_log")
+    del weights["moe.0.A_log"]
+    weights["moe.0.a"] = weights["moe.0.twice"] = np.zeros(6, np.float32)
     save_file(weights, tmp_path / "w.safetensors")
 
     with pytest.raises(DiagnosticError) as raised:
         tripybuild.compile(written.write(tmp_path, EXPERTS))
 
+    left = "`moe.0.{a,twice}`"
     assert [(d.code, d.message) for d in raised.value.diagnostics] == [
         ("weight-missing", "the weight `moe.0.A_log` is not in the file"),
-        ("weight-unused", "the file holds `moe.0.a`, which the model does not use"),
+        ("weight-unused", f"the model does not use 2 tensors of the file: {left}"),
     ]
 
 
