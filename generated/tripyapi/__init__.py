@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tripyapi.ops.create.iota_like import iota_like as iota_like
     from tripyapi.ops.create.linspace import linspace as linspace
     from tripyapi.ops.create.logspace import logspace as logspace
+    from tripyapi.ops.create.number import number as number
     from tripyapi.ops.create.ones import ones as ones
     from tripyapi.ops.create.ones_like import ones_like as ones_like
     from tripyapi.ops.create.random_normal import random_normal as random_normal
@@ -447,6 +448,7 @@ _PLACES = {
     "nonzero": "tripyapi.ops.shape.nonzero",
     "norm": "tripyapi.ops.math.norm",
     "normalize": "tripyapi.ops.nn.normalize",
+    "number": "tripyapi.ops.create.number",
     "one_hot": "tripyapi.ops.shape.one_hot",
     "ones": "tripyapi.ops.create.ones",
     "ones_like": "tripyapi.ops.create.ones_like",
@@ -699,6 +701,7 @@ __all__ = [
     "nonzero",
     "norm",
     "normalize",
+    "number",
     "one_hot",
     "ones",
     "ones_like",

@@ -66,6 +66,7 @@ NAMES: dict[str, str] = {
     "rms_norm": "rmsnorm",
     "rmsnormalization": "rmsnorm",
     "rotaryembedding": "rotary_embedding",
+    "scalar_tensor": "number",
     "scaled_dot_product_attention": "attention",
     "scatter": "scatter_elements",
     "scatterelements": "scatter_elements",

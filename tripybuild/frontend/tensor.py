@@ -27,6 +27,7 @@ class Tensor:
     """A tensor of a graph that is being recorded: what it is, not yet what it holds."""
 
     __slots__ = ("value",)
+    NOUN: ClassVar = "a tensor"  # in messages of snippets
     value: Value
     _kind: ClassVar[type["Tensor"]]
     _size_kind: ClassVar[Callable[[Size], "Tensor"]]

@@ -18,6 +18,8 @@ COLLECTIONS: Final = (list, tuple, str, dict, Record)
 MEASURED: Final = (int, *COLLECTIONS, float, complex, bytes)
 """The types of values whose size is looked at whenever one is made."""
 
+_UNSUPPORTED: Final = "unsupported operand type(s)"  # Python's words, which name classes of ours
+
 
 class Meter:
     """The work that is left to one evaluation, and the errors that are not its own."""
@@ -46,6 +48,7 @@ class EvaluationError(Exception):
         self.hint = hint
         self.node = node
         self.line, self.column, self.end_line, self.end_column = position(node)
+        self.operands: tuple[object, ...] = ()
         self._meter = meter
 
     def is_of(self, meter: Meter) -> bool:
@@ -105,7 +108,7 @@ class Frame:
         """Stop here."""
         raise EvaluationError(message, node, self.meter, code)
 
-    def wrap(self, node: ast.AST, error: Exception, doing: str) -> NoReturn:
+    def wrap(self, node: ast.AST, error: Exception, doing: str, *operands: object) -> NoReturn:
         """Say where an error came up, unless it is one that says more by itself."""
         if isinstance(error, EvaluationError) and error.is_of(self.meter):
             raise error
@@ -125,8 +128,12 @@ class Frame:
         called, _, rest = reason.partition("() ")
         if rest and doing.strip("`").endswith(called.rpartition(".")[2]):
             message = f"{doing} {rest}".replace("'", "`")
+        if reason.startswith(_UNSUPPORTED):
+            message = f"{doing} has no meaning"
         code = "snippet-limit" if isinstance(error, LimitError) else "snippet-evaluation"
-        raise EvaluationError(message, node, self.meter, code) from error
+        refused = EvaluationError(message, node, self.meter, code)
+        refused.operands = operands
+        raise refused from error
 
     def charge(self, value: object, node: ast.AST) -> None:
         """Count what a function or a comparison will have to look at."""

@@ -79,7 +79,10 @@ def weigh(value: object, limit: int) -> int:
 
 
 def show(value: object, level: int = 0) -> str:
-    """Write a plain value briefly; name the type of any other, whose `repr` may cost anything."""
+    """Write a plain value briefly; name the type of any other, whose `repr` may cost anything.
+
+    A class of the host can have a `NOUN`, which names it in the words of its users.
+    """
     if value is None or value is ... or isinstance(value, (bool, int, float, str)):
         text = repr(value[:_SHOWN_CHARACTERS] if isinstance(value, str) else value)
         return text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 3] + "..."
@@ -91,4 +94,4 @@ def show(value: object, level: int = 0) -> str:
         return f"{start}{', '.join(shown + ['...'] * (len(value) > _SHOWN_ITEMS))}{end}"
     if isinstance(value, Record):
         return f"the record `{value.path()}`"
-    return f"a `{type(value).__name__}`"
+    return getattr(type(value), "NOUN", f"a `{type(value).__name__}`")

@@ -62,7 +62,8 @@ def binary(frame: Frame, node: ast.BinOp, left: Any, right: Any) -> Any:
             return frame.check_value(_BINARY[kind](left, right))
         return _BINARY[kind](left, right)
     except Exception as error:  # noqa: BLE001
-        frame.wrap(node, error, f"`{OPERATORS[kind]}` of {show(left)} and {show(right)}")
+        doing = f"`{OPERATORS[kind]}` of {show(left)} and {show(right)}"
+        frame.wrap(node, error, doing, left, right)
 
 
 def _check_operands(kind: type[ast.operator], left: Any, right: Any) -> None:

@@ -14,12 +14,14 @@ from tripybuild.documents.document import Document
 from tripybuild.errors.budget import BudgetError, spend
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span, suggest
 from tripybuild.errors.limits import budget_diagnostic, first_problems
+from tripybuild.frontend.checks.messages import size_hint
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.vocabulary import Vocabulary
 from tripybuild.model.weight_origins import WeightOrigins
 from tripybuild.schema.operator.operator import Snippet
 from tripybuild.schema.operator.part import Part
 from tripybuild.symbolic.conditions import UndecidedSize
+from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.location import at
 from tripybuild.trace.operation import DeferredLaw
@@ -270,6 +272,9 @@ class BuildContext:
                     return f"`{name}` is a function, no method: `{name}(...)`"
                 if other := self.translate(name):
                     return f"did you mean the function `{other}(...)`?"
+            case ast.BinOp() if isinstance(error.__cause__, TypeError):
+                sizes = [each for each in error.operands if isinstance(each, Dim)]
+                return f"`//` divides sizes; {size_hint(sizes[0])}" if sizes else None
             case ast.Call(func=ast.Name(id=name)) if isinstance(error.__cause__, TypeError):
                 function = names.get(name)
                 if isinstance(function, FunctionType):

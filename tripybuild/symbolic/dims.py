@@ -138,6 +138,7 @@ class Dim:
     """A size that depends on symbols, in normal form."""
 
     __slots__ = ("_hash", "_symbols", "_text", "terms")
+    NOUN = "a size"  # in messages of snippets
     # numpy's integers hand arithmetic over to us instead of making an array of objects.
     __array_ufunc__ = None
 

@@ -61,7 +61,8 @@ class Data:
     def substitute(self, sizes: Mapping[str, int]) -> "Data":
         """The same data with numbers for symbols."""
         if isinstance(self.value, Dim):
-            return Data(evaluate(self.value, sizes), self.type)
+            found = evaluate(self.value, sizes)
+            return Data(bool(found) if self.type.dtype.kind == "boolean" else found, self.type)
         return self
 
     def __repr__(self) -> str:

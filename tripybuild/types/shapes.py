@@ -246,11 +246,17 @@ def is_int(value: object) -> "TypeIs[int]":
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+SMALLEST_OF_SIZES = 32  # bits of a dtype in which sizes are data
+
+
 def in_range(value: object, of: "dtype") -> bool:
     """Tell whether a dtype of integers can hold a number, but for its fraction.
 
-    What is no number that is known now is in range, and so is all where there are no integers.
+    What is no number that is known now is in range, and so is all where there are no integers; a
+    size that a call tells is looked at where the dtype is smaller than those of sizes.
     """
+    if isinstance(value, Dim) and of.kind == "integer" and of.bits < SMALLEST_OF_SIZES:
+        return bool(of.lowest <= value <= of.highest)
     number = getattr(getattr(value, "value", value), "number", value)
     if of.kind != "integer" or not isinstance(number, (int, float)):
         return True

@@ -11,7 +11,12 @@ from types import TracebackType
 from typing import Any, NoReturn, Protocol, Self
 
 from tripybuild.frontend.checks.call_site import call_at
-from tripybuild.frontend.checks.messages import format_value, join_alternatives, law_message
+from tripybuild.frontend.checks.messages import (
+    format_value,
+    join_alternatives,
+    law_message,
+    size_hint,
+)
 from tripybuild.frontend.checks.python_numbers import (
     NESTED,
     default_dtype,
@@ -22,6 +27,7 @@ from tripybuild.frontend.checks.python_numbers import (
 )
 from tripybuild.frontend.checks.region_checks import Regions
 from tripybuild.symbolic.conditions import UndecidedSize
+from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.constants import constant, number
 from tripybuild.trace.location import Location, PythonLocation
 from tripybuild.trace.operation import Declaration, DeferredLaw, Law
@@ -67,7 +73,7 @@ class Check(Regions):
             return value
         value = python_number(value)
         if not isinstance(value, (bool, int, float)):
-            self._no_tensor(name, "a tensor or a number", value)
+            self._no_tensor(name, "a tensor or a number", value, type)
         self._turns_into(name, value, type)
         return self.constant(value, type)
 
@@ -199,10 +205,14 @@ class Check(Regions):
         if not isinstance(value, (list, tuple)) and not is_tensor(value):
             self._no_tensor(name, "a tensor or a number", value)
 
-    def _no_tensor(self, name: str, wanted: str, value: object) -> NoReturn:
-        """Refuse a value, with the way to a tensor: Python has data, a model's file has none."""
-        makes = isinstance(self.location, PythonLocation) and is_data(value)
-        hint = f"make one of it: `Tensor({name})`" if makes else None
+    def _no_tensor(
+        self, name: str, wanted: str, value: object, type: dtype | None = None
+    ) -> NoReturn:
+        """Refuse a value, with the way to a tensor: Python has data, a model's file has sizes."""
+        in_python = isinstance(self.location, PythonLocation)
+        hint = f"make one of it: `Tensor({name})`" if in_python and is_data(value) else None
+        if isinstance(value, Dim) and not in_python:
+            hint = size_hint(value, type)
         self.must(name, f"be {wanted}", f"found {format_value(value)}", hint=hint)
 
     def tensor(self, name: str, value: object) -> Any:

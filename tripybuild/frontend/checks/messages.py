@@ -9,6 +9,7 @@ from tripybuild.errors.user_frames import PACKAGES
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.grammar import SnippetError, parse_expression
 from tripybuild.language.names import PLACEHOLDER
+from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.operation import Law
 from tripybuild.trace.values import TensorType
 from tripybuild.types.dtypes import BY_NAME, dtype
@@ -96,6 +97,11 @@ def nearest_dtype(given: object, names: Iterable[str]) -> str | None:
     word = getattr(given, "__name__", None) or str(given).rpartition(".")[2]
     meant = OTHER_DTYPES.get(word, word)
     return meant if meant in known else suggest(word, known)
+
+
+def size_hint(size: Dim, type: dtype | None = None) -> str:
+    """How a size of a specification becomes a tensor, of a dtype where that is known."""
+    return f"a size becomes a tensor by `number({size}, {type or 'F'})`"
 
 
 def replace_names(text: str, words: Mapping[str, str], *, alone: bool = True) -> str:
