@@ -308,6 +308,8 @@ def require_callable(frame: Frame, node: ast.expr, value: Any) -> Callable[..., 
         frame.vocabulary.may_call(value) or any(value is own for own in frame.names.values())
     ):
         return value  # type: ignore[no-any-return]
+    if isinstance(value, list) and frame.vocabulary.lists is not None:
+        return frame.vocabulary.lists(value)
     return frame.fail(node, f"`{node_text(node)}` is {show(value)}, which cannot be called")
 
 

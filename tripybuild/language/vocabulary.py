@@ -36,6 +36,8 @@ class Vocabulary:
     constants: Mapping[str, object] = field(default_factory=dict)
     callables: tuple[type, ...] = ()
     """The types whose values may be called wherever they come from, as in `blocks[0](x)`."""
+    lists: Callable[[list[Any]], Callable[..., Any]] | None = None
+    """What calls a list, where a list of what can be called can be called itself."""
     conditions: tuple[type, ...] = ()
     """The types of truths that are not decided yet: `or` of them is `any`, and `and` is `all`."""
     lazy: frozenset[str] = frozenset()
@@ -67,6 +69,7 @@ class Vocabulary:
             attributes=self.attributes + other.attributes,
             constants={**self.constants, **other.constants},
             callables=self.callables + other.callables,
+            lists=other.lists or self.lists,
             conditions=self.conditions + other.conditions,
             lazy=kept | other.lazy,
         )

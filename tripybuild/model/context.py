@@ -14,7 +14,7 @@ from tripybuild.documents.document import Document
 from tripybuild.errors.budget import BudgetError, spend
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span, suggest
 from tripybuild.errors.limits import budget_diagnostic, first_problems
-from tripybuild.frontend.checks.messages import size_hint
+from tripybuild.frontend.checks.messages import number_hint
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.vocabulary import Vocabulary
 from tripybuild.model.weight_origins import WeightOrigins
@@ -274,7 +274,7 @@ class BuildContext:
                     return f"did you mean the function `{other}(...)`?"
             case ast.BinOp() if isinstance(error.__cause__, TypeError):
                 sizes = [each for each in error.operands if isinstance(each, Dim)]
-                return f"`//` divides sizes; {size_hint(sizes[0])}" if sizes else None
+                return f"`//` divides sizes; {number_hint(sizes[0])}" if sizes else None
             case ast.Call(func=ast.Name(id=name)) if isinstance(error.__cause__, TypeError):
                 function = names.get(name)
                 if isinstance(function, FunctionType):

@@ -1,6 +1,6 @@
 """Graph builder: definitions and modules become parts, steps record operations."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial, wraps
 from importlib import import_module
@@ -14,7 +14,7 @@ from tripybuild.errors.limits import first_problems, within_budget
 from tripybuild.frontend import Tensor
 from tripybuild.frontend.checks.messages import format_value
 from tripybuild.language.vocabulary import ANY_NAME, Vocabulary
-from tripybuild.model.chains import LISTS, Chain, Each
+from tripybuild.model.chains import LISTS, Chain, Each, list_of_parts
 from tripybuild.model.config import CONFIG, ConfigChoice, ConfigOrigin, read_config
 from tripybuild.model.context import BuildContext, FileScope, SkipStep
 from tripybuild.model.instances import Instance
@@ -118,7 +118,8 @@ class _Builder:
         self.model = model
         self.homes = (*added, builtin_library())
         import_module(f"{BUILT_IN}.tensor")  # its Tensor has the operators
-        self.context = BuildContext(model.document, type_variables(model.types), _vocabulary())
+        vocabulary = _vocabulary(lambda items: list_of_parts(self.context, items))
+        self.context = BuildContext(model.document, type_variables(model.types), vocabulary)
         self.context.top = model.top
         self.context.templates = self._template
         self.context.functions = self._function
@@ -295,11 +296,12 @@ def _result_sequence(result: object, count: int) -> Sequence[object]:
     return result if count != 1 and isinstance(result, tuple) else [result]
 
 
-def _vocabulary() -> Vocabulary:
+def _vocabulary(call_list: Callable[[list[Any]], Chain]) -> Vocabulary:
     parts = (Instance, ModuleInstance)
     own = (Template, ModuleTemplate, *parts, Chain, Each, FunctionType, partial)
     return SHAPE | Vocabulary(
         callables=own,
+        lists=call_list,
         methods=((Tensor, METHODS), *((each, ANY_NAME) for each in parts)),
         attributes=(
             (Tensor, frozenset({"shape", "dtype", "rank"})),

@@ -9,6 +9,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from types import FunctionType
+from typing import ClassVar
 
 from tripybuild.errors.budget import spend
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
@@ -57,6 +58,8 @@ def instantiate(context: BuildContext, value: object, path: str) -> object:
 
 class Instance:
     """A part with a path: its children, its weights, and what its steps do when it is called."""
+
+    NOUN: ClassVar = "a part"  # in messages of snippets
 
     def __init__(self, context: BuildContext, template: Template, path: str) -> None:
         part, scope, sizes = template.part, template.scope, template.sizes or {}

@@ -10,7 +10,7 @@ from copy import copy
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from inspect import signature
-from typing import Any
+from typing import Any, ClassVar
 
 from tripybuild.errors.budget import spend
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
@@ -46,6 +46,8 @@ class _ModuleCheck(InlineCheck):
 @dataclass(frozen=True, slots=True, eq=False)
 class ModuleTemplate(Repeatable):
     """A module's class, with the dtypes of its maker and the arguments that it is made with."""
+
+    NOUN: ClassVar = "a module"  # in messages of snippets
 
     kind: Any
     types: Mapping[str, dtype]
@@ -107,6 +109,8 @@ class ModuleTemplate(Repeatable):
 
 class ModuleInstance:
     """A module with a path, below which its weights are."""
+
+    NOUN: ClassVar = "a part"  # in messages of snippets
 
     def __init__(self, context: BuildContext, module: Any, path: str) -> None:
         self._context, self._module, self._path = context, copy(module), path

@@ -7,7 +7,7 @@ below.
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import ClassVar, Self
 
 from tripybuild.errors.budget import spend
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
@@ -59,6 +59,8 @@ class Repeatable(ABC):
 @dataclass(frozen=True, slots=True, eq=False)
 class Template(Repeatable):
     """A definition with the sizes that it will be made with, and what it sees."""
+
+    NOUN: ClassVar = "a definition"  # in messages of snippets
 
     part: Part
     scope: FileScope

@@ -15,7 +15,7 @@ from tripybuild.frontend.checks.messages import (
     format_value,
     join_alternatives,
     law_message,
-    size_hint,
+    number_hint,
 )
 from tripybuild.frontend.checks.python_numbers import (
     NESTED,
@@ -211,8 +211,9 @@ class Check(Regions):
         """Refuse a value, with the way to a tensor: Python has data, a model's file has sizes."""
         in_python = isinstance(self.location, PythonLocation)
         hint = f"make one of it: `Tensor({name})`" if in_python and is_data(value) else None
-        if isinstance(value, Dim) and not in_python:
-            hint = size_hint(value, type)
+        sized = isinstance(value, (int, float, Dim)) and not isinstance(value, bool)
+        if sized and not in_python:
+            hint = number_hint(value, type)
         self.must(name, f"be {wanted}", f"found {format_value(value)}", hint=hint)
 
     def tensor(self, name: str, value: object) -> Any:

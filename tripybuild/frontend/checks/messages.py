@@ -99,9 +99,10 @@ def nearest_dtype(given: object, names: Iterable[str]) -> str | None:
     return meant if meant in known else suggest(word, known)
 
 
-def size_hint(size: Dim, type: dtype | None = None) -> str:
-    """How a size of a specification becomes a tensor, of a dtype where that is known."""
-    return f"a size becomes a tensor by `number({size}, {type or 'F'})`"
+def number_hint(value: Dim | float, type: dtype | None = None) -> str:
+    """How a size or a number becomes a tensor, of a dtype where that is known."""
+    what = "size" if isinstance(value, Dim) else "number"
+    return f"a {what} becomes a tensor by `number({value}, {type or 'F'})`"
 
 
 def replace_names(text: str, words: Mapping[str, str], *, alone: bool = True) -> str:
