@@ -96,8 +96,9 @@ class Tensor:
 Tensor._kind = Tensor  # noqa: SLF001 - until the generated class exists
 
 
-def tensor(value: Size | float, type: dtype) -> "PublicTensor":
+def tensor(value: IntLike | float, type: dtype) -> "PublicTensor":
     """A number, or a size that is known only when the graph runs, as a tensor of rank 0."""
+    value = cast("Size | float", value)  # the checks of a call give no other
     if type.kind != "float" and not isinstance(value, Dim):
         value = bool(value) if type.kind == "boolean" else int(value)
     kind = TensorType(type, ())

@@ -211,8 +211,7 @@ class Check(Regions):
         """Refuse a value, with the way to a tensor: Python has data, a model's file has sizes."""
         in_python = isinstance(self.location, PythonLocation)
         hint = f"make one of it: `Tensor({name})`" if in_python and is_data(value) else None
-        sized = isinstance(value, (int, float, Dim)) and not isinstance(value, bool)
-        if sized and not in_python:
+        if isinstance(value, (int, float, Dim)) and not isinstance(value, bool) and not in_python:
             hint = number_hint(value, type)
         self.must(name, f"be {wanted}", f"found {format_value(value)}", hint=hint)
 
