@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from tripybuild.symbolic.conditions import Condition
+from tripybuild.symbolic.conditions import Condition, UndecidedSize
 from tripybuild.symbolic.dims import Dim, evaluate, quotient, same, symbol
 from tripybuild.types.dtypes import boolean, float16, int8, int32, int64
 from tripybuild.types.shapes import (
@@ -205,7 +205,7 @@ def test_a_quotient_of_floats_is_rounded_up_as_that_of_integers_is(
 
 
 def test_a_number_is_in_range_of_a_dtype_that_can_hold_it():
-    """A fraction is left out; floats are rounded, and what is unknown is not refused."""
+    """A fraction is left out; floats are rounded. Of a size a call tells, where that matters."""
     in_range = SHAPE_FUNCTIONS["in_range"]
     assert in_range(127, int8)
     assert in_range(-128.9, int8)
@@ -215,4 +215,9 @@ def test_a_number_is_in_range_of_a_dtype_that_can_hold_it():
     assert not in_range(-math.inf, int32)
     assert in_range(math.nan, float16)
     assert in_range(300, boolean)
-    assert in_range(A, int8)
+    assert in_range(A, int32)
+    assert in_range(A, float16)
+    assert in_range(symbol("S", 1, 127), int8)
+    assert not in_range(symbol("S", 128), int8)
+    with pytest.raises(UndecidedSize):
+        in_range(A, int8)
