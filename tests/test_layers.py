@@ -217,11 +217,11 @@ def test_only_sync_touches_the_disk_in_codegen():
 OTHER_TABLES = frozenset(
     {"stablehlo", "tensorrt", "targets/xla", "worker", "language", "reference/numerics"}
 )
-# These words are compared for what they mean in Python and NumPy.
+# These words are compared for what they mean in Python, in NumPy, and as kinds of arguments.
 COMMON = frozenset(
     {
         "abs", "all", "any", "ceil", "exp", "floor", "log", "max", "min", "pow", "range", "round",
-        "slice", "sqrt", "sum", "shape", "size", "equal", "full", "copy", "split", "where", "not",
+        "slice", "sqrt", "sum", "shape", "size", "equal", "full", "copy", "split", "where", "not", "number",
     }
 )  # fmt: skip
 
