@@ -221,7 +221,8 @@ OTHER_TABLES = frozenset(
 COMMON = frozenset(
     {
         "abs", "all", "any", "ceil", "exp", "floor", "log", "max", "min", "pow", "range", "round",
-        "slice", "sqrt", "sum", "shape", "size", "equal", "full", "copy", "split", "where", "not", "number",
+        "slice", "sqrt", "sum", "shape", "size", "equal", "full", "copy", "split", "where", "not",
+        "number",
     }
 )  # fmt: skip
 
