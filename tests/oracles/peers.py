@@ -19,6 +19,7 @@ from oracles import libraries
 
 CHECKPOINT = "model.safetensors"
 EPSILONS = ("eps", "variance_epsilon", "epsilon", "layer_norm_eps", "norm_eps")
+USUAL_EPSILON = 1e-5  # that of a norm for which a spec names none
 
 
 class Peer:
@@ -128,7 +129,7 @@ def _randomize(module: torch.nn.Module, generator: torch.Generator) -> None:
             if name == "running_mean":
                 buffer.copy_(torch.randn(buffer.shape, generator=generator) * 0.1)
             elif name == "running_var":  # some so small that epsilon matters
-                buffer.copy_(10 ** -(3 * torch.rand(buffer.shape, generator=generator)))
+                buffer.copy_(10 ** -(1.5 * torch.rand(buffer.shape, generator=generator)))
     if hasattr(module, "randomize"):
         module.randomize(generator)
 
@@ -145,7 +146,7 @@ def _drawn(
         return 0.6 + 0.8 * torch.rand(like.shape, generator=generator)
     if "weight" in name:
         fan_in = like[0].numel() if like.ndim > 2 else min(like.shape[1], 4 * like.shape[0])
-        return normal * fan_in**-0.5
+        return normal * 0.5 * fan_in**-0.5
     return normal * 0.05
 
 
@@ -167,7 +168,7 @@ def _replaced(tensor: torch.Tensor, by: torch.Tensor) -> Iterator[None]:
 @contextmanager
 def _other_epsilon(modules: list[Any], key: str, value: float) -> Iterator[None]:
     for module in modules:
-        setattr(module, key, max(10 * value, 1e-6))
+        setattr(module, key, 1e-6 if value == USUAL_EPSILON else USUAL_EPSILON)
     try:
         yield
     finally:
