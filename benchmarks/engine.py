@@ -36,12 +36,12 @@ def stablehlo(spec: Path, sizes: Mapping[str, int]) -> str:
 def stablehlo_module(spec: Path, sizes: Mapping[str, int]) -> object:
     """Build the verified StableHLO module of a spec from its file, without printing."""
     built = build(spec)
-    wanted = session.sizes_to_compile(built, [dict(sizes)])[-1]
-    return stablehlo_of_graph(built, built.graph, wanted)
+    (wanted,) = session.sizes_to_compile(built, [dict(sizes)]).values()
+    return stablehlo_of_graph(built, built.graph, wanted[-1])
 
 
 def module_arguments(path: Path, inputs: Mapping[str, Array]) -> list[Array]:
     """Return the arrays that `main` takes, in its order: weights, then inputs."""
     loaded = tripybuild.load(path)
-    weights = [loaded.weights[name] for name in loaded.graph.weights]
+    weights = [loaded.weights[name] for name in loaded.entry().graph.weights]
     return [*weights, *(inputs[name] for name in loaded.inputs)]

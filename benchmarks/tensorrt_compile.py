@@ -156,7 +156,7 @@ class Stages:
         with self.phase("lower"):
             recorded = lower_tensorrt(graph)
         with self.phase("emit"):
-            ranges = profiles(built, session.sizes_to_compile(built, ()))
+            ranges = profiles(built, built.entry(), ())
             made = emit_module(recorded, graph.name, ranges, self.path.parent)
         with self.phase("pack"):
             content = packing.pack(made.module)
@@ -176,7 +176,7 @@ class Stages:
         """Run all of them."""
         with self.phase("graph"):
             built = build(self.path, self.case.sizes)
-            graph, read = session._prune_weights(built.graph), check_weights(built)  # noqa: SLF001
+            graph, read = session._prune_weights(built).graph, check_weights(built)  # noqa: SLF001
         with self.phase("weights"), EngineWeights(TARGET, read, graph.weights) as measuring:
             measuring.with_arrays({})
         with EngineWeights(TARGET, read, graph.weights) as weights, pause_gc():
@@ -222,7 +222,7 @@ def bare(case: Case, path: Path) -> tuple[float, float]:
     """Time the builder alone, in this process: the last of some builds."""
     stages = Stages(case, path)
     built = build(path, case.sizes)
-    graph, read = session._prune_weights(built.graph), check_weights(built)  # noqa: SLF001
+    graph, read = session._prune_weights(built).graph, check_weights(built)  # noqa: SLF001
     with EngineWeights(TARGET, read, graph.weights) as weights:
         builder, made, config = stages.network(weights, built, graph)
         for _ in range(BUILDS):

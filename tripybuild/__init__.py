@@ -78,12 +78,13 @@ def emit(
     spec: Path | str,
     kind: str,
     *,
+    entry: str | None = None,
     sizes: Mapping[str, object] | None = None,
     shapes: Sequence[Mapping[str, int]] = (),
     registry: Registries = None,
     config: Path | str | Mapping[str, object] | None = None,
 ) -> str:
-    """The text of a model at one stage: `trace`, `stablehlo` or `tensorrt`."""
+    """The text of a model at one stage: `trace`, `stablehlo` or `tensorrt`; `entry` names which."""
     from pathlib import Path  # noqa: PLC0415 - `import tripybuild` is for free
 
     from tripybuild.compiler import session  # noqa: PLC0415 - the same
@@ -93,6 +94,7 @@ def emit(
     return session.emit(
         path,
         kind,
+        entry=entry,
         sizes=sizes,
         shapes=shapes,
         homes=model_libraries(registry, path),

@@ -41,10 +41,15 @@ class Argument:
 
 
 class CallSignature:
-    """The inputs of an executable, read from its manifest."""
+    """The inputs of one entry of an executable, read from what the manifest says of it.
 
-    def __init__(self, manifest: Mapping[str, Any]) -> None:
-        self.model = str(manifest["model"])
+    Args:
+        label: What messages call the entry.
+        manifest: The entry in the manifest.
+    """
+
+    def __init__(self, label: str, manifest: Mapping[str, Any]) -> None:
+        self.label = label
         self.ranges = {name: SizeRange.from_json(r) for name, r in manifest["ranges"].items()}
         self.symbols = {name: each.symbol(name) for name, each in self.ranges.items()}
         self.inputs = {
@@ -79,11 +84,11 @@ class CallSignature:
                     else f"the inputs are {_join_names(self.inputs)}"
                 )
                 found.append(
-                    Diagnostic("unknown-input", f"`{self.model}` has no input `{name}`", hint=hint)
+                    Diagnostic("unknown-input", f"`{self.label}` has no input `{name}`", hint=hint)
                 )
         for name, argument in self.inputs.items():
             if name not in given:
-                message = f"`{self.model}` needs the input `{name}`"
+                message = f"`{self.label}` needs the input `{name}`"
                 found.append(Diagnostic("missing-input", message, hint=f"give it as {argument}"))
         if found:
             raise DiagnosticError(*found)

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, Self
 from tripybuild.artifact.array_bytes import aligned_buffer
 from tripybuild.artifact.file_errors import (
     container_error,
-    newer_format_error,
+    other_format_error,
     refuse_pipe,
     unreadable_error,
 )
@@ -28,7 +28,7 @@ from tripybuild.artifact.manifest import (
     MalformedManifestError,
     Manifest,
     MemberRecord,
-    NewerFormatError,
+    OtherFormatError,
     container_layout,
     decode,
     encode,
@@ -268,8 +268,8 @@ class Container:
             raise self._refusal("altered", "its manifest is too large")
         try:
             return _decode_manifest(text)
-        except NewerFormatError as error:
-            raise newer_format_error(self.path, error) from error
+        except OtherFormatError as error:
+            raise other_format_error(self.path, error.args[0]) from error
         except MalformedManifestError as error:
             raise self._refusal("altered", f"its manifest is malformed: {error}") from error
 

@@ -24,11 +24,13 @@ def container_error(path: Path, what: str, found: str) -> DiagnosticError:
     return DiagnosticError(Diagnostic(f"executable-{what}", message, hint=_HINTS[what]))
 
 
-def newer_format_error(path: Path, found: object) -> DiagnosticError:
-    """A file in a format of the future."""
+def other_format_error(path: Path, found: int) -> DiagnosticError:
+    """A file in the format of another version."""
     message = f"`{path}` has format {found}, and this version reads format {FORMAT}"
-    hint = "upgrade tripybuild, or compile the model again with this version"
-    return DiagnosticError(Diagnostic("executable-too-new", message, hint=hint))
+    code, hint = "executable-version", "compile the model again with this version"
+    if found > FORMAT:
+        code, hint = "executable-too-new", f"upgrade tripybuild, or {hint}"
+    return DiagnosticError(Diagnostic(code, message, hint=hint))
 
 
 def unreadable_error(path: Path | str, error: OSError) -> DiagnosticError:

@@ -35,9 +35,17 @@ _LONGEST_NAME = 200
 _DIGITS = frozenset("0123456789abcdef")
 
 
-def to_data(graph: Graph, folder: Path | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The graph as JSON data, and its array constants by name; places are relative to a folder."""
-    return _GraphWriter(graph, folder).write()
+def to_data(
+    graph: Graph, folder: Path | None = None, names: dict[Data, str] | None = None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The graph as JSON data, and its array constants by name.
+
+    Args:
+        graph: The graph.
+        folder: What places are relative to.
+        names: The array constants of graphs before, to which those of this one are added.
+    """
+    return _GraphWriter(graph, folder, {} if names is None else names).write()
 
 
 def from_data(
@@ -129,11 +137,10 @@ def _type(type: TensorType) -> list[Any]:
 
 
 class _GraphWriter:
-    def __init__(self, graph: Graph, folder: Path | None) -> None:
-        self.graph, self.folder = graph, folder
+    def __init__(self, graph: Graph, folder: Path | None, names: dict[Data, str]) -> None:
+        self.graph, self.folder, self.names = graph, folder, names
         self.numbers: dict[Value, int] = {}
         self.arrays: dict[str, Any] = {}
-        self.names: dict[Data, str] = {}
         self.places: dict[tuple[Any, ...], int] = {}
         self.packages: dict[Package, int] = {}
 
@@ -181,7 +188,7 @@ class _GraphWriter:
         if isinstance(value, Data):
             if value.number is not None or isinstance(value.value, Dim):
                 return {"number": encode_value(value.value)}
-            name = self.names.setdefault(value, f"constant.{len(self.arrays)}")
+            name = self.names.setdefault(value, f"constant.{len(self.names)}")
             self.arrays[name] = value.array
             return {"array": name}
         return encode_value(value)

@@ -18,7 +18,7 @@ from tripybuild.process.hashing import LARGE, algorithm
 MANIFEST, DIGEST = "manifest.json", "manifest.sha256"
 DIGEST_SIZE = 65  # hexadecimal digits and a line break
 
-FORMAT = 1
+FORMAT = 2
 OWN = frozenset({"format", "members"})
 
 
@@ -26,8 +26,8 @@ class MalformedManifestError(Exception):
     """The bytes are no manifest, or not as `encode` writes it."""
 
 
-class NewerFormatError(Exception):
-    """A later version wrote the manifest; its only argument is the format's number."""
+class OtherFormatError(Exception):
+    """Another version wrote the manifest; its only argument is the format's number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def decode(text: bytes) -> Manifest:
 
     Raises:
         MalformedManifestError: It is not exactly what `encode` would have written.
-        NewerFormatError: Its format is a later one.
+        OtherFormatError: Its format is an earlier or a later one.
     """
     try:
         data = json.loads(text)
@@ -90,8 +90,8 @@ def decode(text: bytes) -> Manifest:
     found = data.get("format")
     if type(found) is not int or found < 1:
         raise MalformedManifestError("its format is not a number")
-    if found > FORMAT:
-        raise NewerFormatError(found)
+    if found != FORMAT:
+        raise OtherFormatError(found)
     listed = data.get("members")
     if not isinstance(listed, dict):
         raise MalformedManifestError("it lists no members")

@@ -4,12 +4,14 @@ Digests say that nothing was damaged, not that it makes sense. What is checked h
 not checked again. A later version may add keys, never change these.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from tripybuild.errors.budget import spend
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.language.grammar import SnippetError, parse
+from tripybuild.schema.model.entry_points import UNNAMED
 from tripybuild.types.dtypes import BY_NAME
 
 _TENSOR = {"name": str, "dtype": str, "shape": [(int, str)]}
@@ -18,11 +20,16 @@ _FORM: Mapping[str, Any] = {
     "model": str,
     "doc": str,
     "target": str,
+    "sizes": {},
+    "versions": {"tripybuild": str},
+    "entries": [{"name": str}],
+}
+_ENTRY: Mapping[str, Any] = {
+    "doc": str,
     "inputs": [_TENSOR],
     "outputs": [_TENSOR],
     "state": [str],
     "ranges": {...: {"min": int, "opt": int, "max": _SIZE, "multiple_of": int}},
-    "sizes": {},
     "laws": [
         {
             "code": str,
@@ -39,8 +46,8 @@ _FORM: Mapping[str, Any] = {
         {"name": str, "sizes": {...: int}, "stablehlo": str, "payload": str, "identity": {}}
     ],
     "shapes": [{...: int}],
-    "versions": {"tripybuild": str},
 }
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
 def check_content(content: Mapping[str, Any]) -> None:
@@ -51,22 +58,37 @@ def check_content(content: Mapping[str, Any]) -> None:
     """
     if content.get("kind") != "model":
         raise DiagnosticError(Diagnostic("executable-not-recognized", "the file holds no model"))
-    for key, form in _FORM.items():
-        if key not in content or not matches(content[key], form):
-            raise manifest_error(f"its `{key}` cannot be understood")
+    _check_keys(content, _FORM)
     if not matches(content.get("tied", {}), {...: str}):
         raise manifest_error("its `tied` cannot be understood")
+    names = [entry["name"] for entry in content["entries"]]
+    if names != [UNNAMED] and not (names and all(map(_NAME.fullmatch, names))):
+        raise manifest_error("its `entries` cannot be understood")
+    if len({name.lower() for name in names}) != len(names):
+        raise manifest_error("its `entries` cannot be understood")
+    for entry in content["entries"]:
+        _check_entry(entry)
+
+
+def _check_entry(entry: Mapping[str, Any]) -> None:
+    _check_keys(entry, _ENTRY)
     for key in ("inputs", "outputs"):
-        entries = content[key]
-        known = all(entry["dtype"] in BY_NAME for entry in entries)
-        if not known or len({entry["name"] for entry in entries}) != len(entries):
+        tensors = entry[key]
+        known = all(each["dtype"] in BY_NAME for each in tensors)
+        if not known or len({each["name"] for each in tensors}) != len(tensors):
             raise manifest_error(f"its `{key}` cannot be understood")
-    for law in content["laws"]:
+    for law in entry["laws"]:
         spend("characters", len(law["that"]))
         try:
             parse(law["that"])
         except SnippetError as error:
             raise manifest_error("its `laws` cannot be understood") from error
+
+
+def _check_keys(content: Mapping[str, Any], forms: Mapping[str, Any]) -> None:
+    for key, form in forms.items():
+        if key not in content or not matches(content[key], form):
+            raise manifest_error(f"its `{key}` cannot be understood")
 
 
 def manifest_error(found: str) -> DiagnosticError:

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any, Self
 
 from tripybuild.artifact import container
-from tripybuild.artifact.call_signature import Array
-from tripybuild.artifact.manifest import MemberRecord
+from tripybuild.artifact.call_signature import Array, CallSignature
 from tripybuild.artifact.manifest_schema import manifest_error, tensor_text
-from tripybuild.artifact.members import Content
 from tripybuild.compiler.lowering.specialize import sizes_name
 from tripybuild.errors.budget import Budget
+from tripybuild.errors.diagnostics import suggest
 from tripybuild.errors.limits import within_budget
 from tripybuild.process import memory
-from tripybuild.targets.compiled_model import CompiledModel
+from tripybuild.schema.model.entry_points import find_entry
+from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
 from tripybuild.targets.executable_file import check_manifest
 from tripybuild.targets.protocol import Loader, Run
 
@@ -27,33 +27,24 @@ from tripybuild.targets.protocol import Loader, Run
 MOST_LOADED = 128
 
 
-class Executable(CompiledModel):
-    """A compiled model. Call it with arrays by the names of its inputs."""
+class ExecutableEntry(CompiledEntry):
+    """One entry of an executable. Call it with arrays by the names of its inputs."""
 
-    def __init__(
-        self,
-        manifest: Mapping[str, Any],
-        members: Mapping[str, Content],
-        measured: Mapping[str, MemberRecord] | None = None,
-    ) -> None:
-        super().__init__(manifest, members, measured)
-        self._outputs = tuple(entry["name"] for entry in manifest["outputs"])
+    def __init__(self, model: CompiledModel, manifest: Mapping[str, Any]) -> None:
+        super().__init__(model, manifest)
+        self._outputs = tuple(each["name"] for each in manifest["outputs"])
         self._prepared: dict[object, Run] = {}
         self._by_sizes: dict[str, Run] = {}
-        self.signature.exchange = self.target.import_array
-
-    @classmethod
-    def of(cls, model: CompiledModel) -> Self:
-        """What calls a model that a target compiled."""
-        made = cls(model.manifest, model.members, model.measured)
-        made.warnings += model.warnings
-        return made
+        self.signature.exchange = model.target.import_array
 
     def __repr__(self) -> str:
+        return f"<Entry {self.label} for {self.model.target}: {self.types()}>"
+
+    def types(self) -> str:
+        """What it takes and gives: `(x: float32[B, 4]) -> (y: float32[B])`."""
         takes = ", ".join(f"{name}: {each}" for name, each in self.signature.inputs.items())
         gives = ", ".join(f"{name}: {tensor_text(each)}" for name, each in self.outputs.items())
-        what = f"{self.manifest['model']} for {self.manifest['target']}"
-        return f"<Executable {what}: ({takes}) -> ({gives})>"
+        return f"({takes}) -> ({gives})"
 
     @property
     def inputs(self) -> Mapping[str, Any]:
@@ -65,12 +56,13 @@ class Executable(CompiledModel):
         """The outputs by name, each with dtype and shape."""
         return {entry["name"]: entry for entry in self.manifest["outputs"]}
 
-    def save(self, path: Path | str) -> None:
-        """Write the executable to a file, whole or not at all."""
-        container.write(Path(path), self.manifest, self._members, self.measured)
+    @property
+    def states(self) -> tuple[str, ...]:
+        """The states that it reads or updates: inputs `NAME`, and outputs `NAME.next`."""
+        return tuple(self.manifest["state"])
 
     def __call__(self, /, **arrays: Any) -> dict[str, Array]:
-        """Run the model.
+        """Run the entry.
 
         Args:
             arrays: Each input by name: a NumPy array, or anything with DLPack.
@@ -95,7 +87,7 @@ class Executable(CompiledModel):
         try:
             results = run(given)
         except MemoryError as error:
-            message = f"`{self.manifest['model']}` needs more memory than available"
+            message = f"`{self.label}` needs more memory than available"
             named = zip(self.signature.inputs, given, strict=True)
             taken = ", ".join(f"{name}: {each.dtype}{list(each.shape)}" for name, each in named)
             raise memory.memory_error(message, [f"it got {taken}"], error) from error
@@ -119,7 +111,69 @@ class Executable(CompiledModel):
     @cached_property
     def _load(self) -> Loader:
         """What its target runs for sizes; native code is not read before the first call."""
-        return self.target.load(self)
+        return self.model.target.load(self)
+
+
+class Executable(CompiledModel):
+    """A compiled model. Call an entry of it, or the model itself where it has one alone."""
+
+    entry_type = ExecutableEntry
+    entries: Mapping[str, ExecutableEntry]
+
+    @classmethod
+    def of(cls, model: CompiledModel) -> Self:
+        """What calls a model that a target compiled."""
+        made = cls(model.manifest, model.members, model.measured)
+        made.warnings += model.warnings
+        return made
+
+    def __repr__(self) -> str:
+        entries = ", ".join(f"{name}{each.types()}" for name, each in self.entries.items())
+        return f"<Executable {self.manifest['model']} for {self.manifest['target']}: {entries}>"
+
+    def __getattr__(self, name: str) -> ExecutableEntry:
+        """The entry of a name: `executable.encode`."""
+        entries = self.__dict__.get("entries", {})
+        if name in entries:
+            return entries[name]  # type: ignore[no-any-return]
+        message = f"an executable has no attribute `{name}`"
+        if near := suggest(name, entries):
+            message += f"; did you mean the entry `{near}`?"
+        raise AttributeError(message, name=name, obj=self)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *filter(None, self.entries)})
+
+    def entry(self, name: str | None = None) -> ExecutableEntry:
+        """The entry of a name, or the only one.
+
+        Raises:
+            DiagnosticError: There is no such entry, or several of which none is named.
+        """
+        return find_entry(self.entries, name, self.manifest["model"])
+
+    @property
+    def signature(self) -> CallSignature:
+        """What the only entry takes."""
+        return self.entry().signature
+
+    @property
+    def inputs(self) -> Mapping[str, Any]:
+        """The inputs of the only entry by name, each with dtype and shape."""
+        return self.entry().inputs
+
+    @property
+    def outputs(self) -> Mapping[str, Any]:
+        """The outputs of the only entry by name, each with dtype and shape."""
+        return self.entry().outputs
+
+    def save(self, path: Path | str) -> None:
+        """Write the executable to a file, whole or not at all."""
+        container.write(Path(path), self.manifest, self._members, self.measured)
+
+    def __call__(self, /, **arrays: Any) -> dict[str, Array]:
+        """Run the only entry: see `ExecutableEntry`."""
+        return self.entry()(**arrays)
 
 
 def read_executable(path: Path) -> Executable:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from time import perf_counter
@@ -13,7 +14,7 @@ from tripybuild.compiler.lowering.specialize import check_laws
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.errors.logger import logger
 from tripybuild.model.config import ConfigChoice
-from tripybuild.model.graph_builder import ModelGraph, Origin, build
+from tripybuild.model.graph_builder import EntryGraph, ModelGraph, Origin, build
 from tripybuild.model.libraries import Homes, no_libraries
 from tripybuild.model.size_limits import check_graph_bytes
 from tripybuild.process.gc_pause import pause_gc
@@ -21,7 +22,6 @@ from tripybuild.targets.model_manifest import manifest_of_model
 from tripybuild.targets.protocol import CompileRequest, Shapes, Target
 from tripybuild.targets.table import DEFAULT, check_name, find_target, forms, is_mlir, parse_target
 from tripybuild.trace import printer
-from tripybuild.trace.graph import Graph
 from tripybuild.weights.checkpoint import check_weights
 from tripybuild.weights.names import join_names
 from tripybuild.weights.prepared import needed_recipes
@@ -103,19 +103,19 @@ def compile_graph(
     built: ModelGraph,
     read: WeightSource,
     target: Target,
-    shapes: Shapes,
+    shapes: Mapping[str, Shapes],
     provenance: Mapping[str, Any],
     tell: Callable[[str], None] = lambda _: None,
     timeout: float | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Executable:
-    """Compile a graph, whatever it was recorded from.
+    """Compile graphs, whatever they were recorded from.
 
     Args:
-        built: The graph and what it does not say.
-        read: Where its weights are.
-        target: What runs it.
-        shapes: The sizes to compile for; the first are each `opt`.
+        built: The graphs and what they do not say.
+        read: Where their weights are.
+        target: What runs them.
+        shapes: The sizes to compile each entry for; the first are each `opt`.
         provenance: Where it comes from, for the executable's manifest.
         tell: Told the name of each phase.
         timeout: Seconds that the compiler may take.
@@ -124,18 +124,18 @@ def compile_graph(
     Raises:
         DiagnosticError: A law does not hold for these sizes, or the compiler refuses the graph.
     """
-    graph = _prune_weights(built.graph)
-    graph = graph.merge_weights(read.same_data(graph.weights))
-    logger.trace(lambda: printer.text(graph))
-    manifest = manifest_of_model(built, graph, target.name, shapes)
+    built = _merge_weights(_prune_weights(built), read)
+    for name, entry in built.entries.items():
+        logger.trace(partial(printer.text, entry.graph))
+        check_graph_bytes(entry.graph)
+        check_laws(built, entry.graph, shapes[name])
+    manifest = manifest_of_model(built, target.name, shapes)
     manifest["provenance"] = provenance
-    check_graph_bytes(graph)
-    recipes = needed_recipes(built.prepared, graph.weights)
+    recipes = needed_recipes(built.prepared, built.declared_weights)
     if recipes:
         manifest["prepared"] = {n: join_names(each.weights) for n, each in recipes.items()}
     warnings = _check_prepared(recipes.values())
-    check_laws(built, graph, shapes)
-    request = CompileRequest(built, graph, read, shapes, manifest, tell, timeout, options)
+    request = CompileRequest(built, read, manifest, tell, timeout, options)
     made = Executable.of(target.compile(request))
     made.warnings += warnings
     tell("done")
@@ -155,25 +155,41 @@ def emit(
     path: Path,
     kind: str,
     *,
+    entry: str | None = None,
     sizes: Mapping[str, object] | None = None,
     shapes: Shapes = (),
     homes: Homes = no_libraries,
     config: Config = None,
 ) -> str:
-    """The text of a model in one of `targets.table.forms`, for fixed sizes the last of `shapes`."""
+    """The text of a model's entry in one of `targets.table.forms`.
+
+    Args:
+        path: The model's file.
+        kind: The form.
+        entry: The entry's name, where there are several.
+        sizes: Sizes and dtypes to put in the place of the file's own.
+        shapes: Dynamic sizes; a form for fixed sizes is that of the last ones.
+        homes: Says where the operators and modules of other registries are.
+
+    Raises:
+        DiagnosticError: With what is wrong with the model or the request.
+    """
     chosen = _target_of_form(kind)
     if is_mlir(path):
-        _refuse_spec_options(path, sizes=sizes, shapes=shapes, config=config)
+        _refuse_spec_options(path, sizes=sizes, shapes=shapes, config=config, entry=entry)
         return chosen.emit_module(path)
     built = build(path, sizes, homes=homes, config=ConfigChoice(config))
-    return emit_graph(built, kind, shapes)
+    return emit_graph(built, kind, shapes, entry)
 
 
-def emit_graph(built: ModelGraph, kind: str, shapes: Shapes = ()) -> str:
-    """The text of a graph, whatever it was recorded from, in one of these forms."""
-    graph = _prune_weights(built.graph)
-    check_graph_bytes(graph)
-    return _target_of_form(kind).emit(built, graph, sizes_to_compile(built, shapes))
+def emit_graph(built: ModelGraph, kind: str, shapes: Shapes = (), entry: str | None = None) -> str:
+    """The text of an entry, whatever it was recorded from, in one of these forms."""
+    wanted = sizes_to_compile(built, shapes)
+    built = _prune_weights(built)
+    chosen = built.entry(entry)
+    check_graph_bytes(chosen.graph)
+    (name,) = (name for name, each in built.entries.items() if each is chosen)
+    return _target_of_form(kind).emit(built, chosen, wanted[name])
 
 
 def _target_of_form(kind: str) -> Target:
@@ -193,20 +209,45 @@ def load(path: Path | str, *, rebuild: bool = False) -> Executable:
     return Executable.of(found.target.rebuild(found)) if rebuild else found
 
 
-def _prune_weights(graph: Graph) -> Graph:
-    """The graph with only the weights that its outputs need."""
-    used = {name: graph.weights[name] for name in graph.used_weights()}
-    return replace(graph, weights=used)
+def _prune_weights(built: ModelGraph) -> ModelGraph:
+    """The model whose graphs have only the weights that their outputs need."""
+    entries = {}
+    for name, entry in built.entries.items():
+        used = {path: entry.graph.weights[path] for path in entry.graph.used_weights()}
+        entries[name] = replace(entry, graph=replace(entry.graph, weights=used))
+    return replace(built, entries=entries)
 
 
-def sizes_to_compile(built: ModelGraph, shapes: Shapes) -> list[dict[str, int]]:
-    """Sizes to compile for: the `opt` of each range, then the requested ones."""
-    opt = {name: each.opt for name, each in built.ranges.items()}
-    result = [opt]
+def _merge_weights(built: ModelGraph, read: WeightSource) -> ModelGraph:
+    """The model whose graphs read those that have the same data as one weight."""
+    weights = built.declared_weights
+    same = read.same_data(weights)
+    return replace(
+        built,
+        entries={
+            name: replace(entry, graph=entry.graph.merge_weights(same, weights))
+            for name, entry in built.entries.items()
+        },
+    )
+
+
+def sizes_to_compile(built: ModelGraph, shapes: Shapes) -> dict[str, list[dict[str, int]]]:
+    """Sizes to compile each entry for: the `opt` of each range, then those of the requested ones.
+
+    Raises:
+        DiagnosticError: No entry has a requested size, or it is out of its range.
+    """
     for asked in shapes:
         for name, size in asked.items():
             _check_range(built, name, size)
-        sizes = opt | dict(asked)
+    return {name: _sizes_of_entry(entry, shapes) for name, entry in built.entries.items()}
+
+
+def _sizes_of_entry(entry: EntryGraph, shapes: Shapes) -> list[dict[str, int]]:
+    opt = {name: each.opt for name, each in entry.ranges.items()}
+    result = [opt]
+    for asked in shapes:
+        sizes = opt | {name: size for name, size in asked.items() if name in opt}
         if sizes not in result:
             result.append(sizes)
     return result
@@ -220,13 +261,19 @@ def _check_range(built: ModelGraph, name: str, size: int) -> None:
             if near
             else f"the dynamic sizes are {', '.join(built.ranges) or 'none'}"
         )
-        message = f"`{built.graph.name}` has no dynamic size `{name}`"
+        message = f"`{built.name}` has no dynamic size `{name}`"
         raise DiagnosticError(Diagnostic("unknown-size", message, hint=hint))
     built.ranges[name].check(name, size, built.document.span(("ranges", name)))
 
 
 def _refuse_spec_options(
-    path: Path, *, sizes: object, shapes: object, weights: object = None, config: object = None
+    path: Path,
+    *,
+    sizes: object,
+    shapes: object,
+    weights: object = None,
+    config: object = None,
+    entry: object = None,
 ) -> None:
     """A module says its sizes, ranges and weights itself.
 
@@ -250,6 +297,9 @@ def _refuse_spec_options(
         message = f"`{path}` is a module, and reads no configuration"
         hint = "`--config` is for specs"
         found.append(Diagnostic("wrong-value", message, hint=hint))
+    if entry is not None:
+        message, hint = f"`{path}` is a module, and has no entries", "`--entry` is for specs"
+        found.append(Diagnostic("unknown-entry", message, hint=hint))
     if found:
         raise DiagnosticError(*found)
 

@@ -82,6 +82,7 @@ CODES: dict[str, str] = {
     "unknown-law": "The operator has no law, argument or type variable of this name.",
     "unknown-dtype": "No dtype and no type variable has this name.",
     "unknown-size": "The model has no size of this name.",
+    "unknown-entry": "The model has no entry of this name, or several and none is named.",
     "size-missing": "A declared size has neither a default nor a value.",
     "config-key": (
         "The specification reads a key that its configuration does not have. `config.get(name, "
@@ -176,7 +177,8 @@ CODES: dict[str, str] = {
         "An engine contains its weights; it can be rebuilt only from the model's files."
     ),
     "executable-version": (
-        "Only the version that wrote an executable can specialize it for more sizes."
+        "Only the version that wrote an executable can specialize it for more sizes, and an "
+        "earlier one wrote other files."
     ),
     "executable-incompatible": "The executable was compiled for another machine or runtime.",
     "missing-input": "A run needs every input of the executable.",

@@ -113,7 +113,7 @@ class BuildContext:
         self.known: Callable[[FileScope], frozenset[str]] = lambda scope: frozenset()  # noqa: ARG005
         self.translate: Callable[[str], str | None] = lambda name: None  # noqa: ARG005
         self._scopes: dict[int, FileScope] = {}
-        self.top: Part | None = None
+        self.outermost: frozenset[Part] = frozenset()  # the model itself, as each entry has it
         self.dynamic: frozenset[str] = frozenset()  # also those that a caller made numbers
         self.symbols: frozenset[str] = frozenset()
         self.laws: list[DeferredLaw] = []

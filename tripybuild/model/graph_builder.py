@@ -1,7 +1,7 @@
 """Graph builder: definitions and modules become parts, steps record operations."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial, wraps
 from importlib import import_module
 from pathlib import Path
@@ -29,6 +29,7 @@ from tripybuild.model.used_files import open_file, type_variables
 from tripybuild.model.weight_origins import WeightOrigin
 from tripybuild.process.gc_pause import pause_gc
 from tripybuild.schema.files import WeightsEntry
+from tripybuild.schema.model.entry_points import entry_label, find_entry
 from tripybuild.schema.model.includes import load_model
 from tripybuild.schema.model.model import Model
 from tripybuild.schema.operator.part import Part
@@ -62,27 +63,69 @@ class Origin(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class ModelGraph:
-    """A model as a graph, with what the graph does not say."""
+class EntryGraph:
+    """One entry of a model as a graph, with what the graph does not say.
+
+    Args:
+        graph: What it does.
+        states: The states that it reads or updates: inputs `NAME`, and outputs `NAME.next`.
+        ranges: The dynamic sizes of its inputs.
+        doc: What the model says of it.
+    """
 
     graph: Graph
-    states: tuple[str, ...]
-    ranges: Mapping[str, SizeRange]
+    states: tuple[str, ...] = ()
+    ranges: Mapping[str, SizeRange] = field(default_factory=dict)
+    doc: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class ModelGraph:
+    """A model as graphs by the names of its entries, with what the graphs do not say.
+
+    The graphs share the values of weights, states and constants.
+    """
+
+    name: str
+    entries: Mapping[str, EntryGraph]
     doc: str
     document: Origin
-    used: tuple[Document, ...]
-    weights: WeightsEntry | None
-    sizes: Mapping[str, object]
+    used: tuple[Document, ...] = ()
+    weights: WeightsEntry | None = None
+    sizes: Mapping[str, object] = field(default_factory=dict)
     config: ConfigOrigin | None = None
     prepared: Mapping[str, Graph] = field(default_factory=dict)
     """How each weight is computed that is in no file: a graph of other weights."""
     origins: Mapping[str, WeightOrigin] = field(default_factory=dict)
     """Where weights are declared."""
 
+    def entry(self, name: str | None = None) -> EntryGraph:
+        """The entry of a name, or the only one.
+
+        Raises:
+            DiagnosticError: There is no such entry, or several of which none is named.
+        """
+        return find_entry(self.entries, name, self.name)
+
+    @property
+    def graph(self) -> Graph:
+        """The graph of the only entry."""
+        return self.entry().graph
+
+    @property
+    def ranges(self) -> dict[str, SizeRange]:
+        """The dynamic sizes of all entries: one name is one range."""
+        return {name: r for entry in self.entries.values() for name, r in entry.ranges.items()}
+
+    @property
+    def declared_weights(self) -> dict[str, Value]:
+        """The weights of all entries by path."""
+        return {n: v for entry in self.entries.values() for n, v in entry.graph.weights.items()}
+
     @property
     def stored_weights(self) -> dict[str, Value]:
         """The weights that are in files."""
-        return {n: each for n, each in self.graph.weights.items() if n not in self.prepared}
+        return {n: v for n, v in self.declared_weights.items() if n not in self.prepared}
 
 
 def build(
@@ -120,7 +163,7 @@ class _Builder:
         import_module(f"{BUILT_IN}.tensor")  # its Tensor has the operators
         vocabulary = _vocabulary(lambda items: list_of_parts(self.context, items))
         self.context = BuildContext(model.document, type_variables(model.types), vocabulary)
-        self.context.top = model.top
+        self.context.outermost = frozenset({model.top, *model.entries.values()})
         self.context.templates = self._template
         self.context.functions = self._function
         self.context.known = self._known_names
@@ -138,24 +181,62 @@ class _Builder:
         for file in model.files:
             open_file(context, file)
         ranges = {} if context.found else make_symbols(context, model, overrides)
-        inputs = {} if context.found else make_inputs(context, model)
+        inputs: dict[str, dict[str, Tensor]] = {}
+        if not context.found:
+            inputs = {name: make_inputs(context, part) for name, part in model.entries.items()}
         if not context.found:
             check_size_laws(context, model.name, model.laws, {**context.types, **context.sizes})
         if context.found:
             raise context.failure()
-        outputs = self._outputs(inputs)
-        values = {name: tensor.value for name, tensor in inputs.items()}
-        values |= context.states
-        outputs |= {f"{path}.next": value for path, value in context.updates.items()}
-        graph = Graph(model.name, values, context.weights, outputs, tuple(context.laws))
+        entries = self._entries(inputs, ranges)
         sizes = {name: context.sizes[name] for name in model.sizes}
-        entry = model.weights
-        states = tuple(context.states)
         used = {file.document.path: file.document for file in model.files}
-        about = model.doc, model.document, tuple(used.values()), entry, sizes
         origin = None if found is None else found.origin
+        about = model.doc, model.document, tuple(used.values()), model.weights, sizes
         computed = (context.prepared, context.origins.found)
-        return ModelGraph(graph, states, ranges, *about, origin, *computed)
+        return ModelGraph(model.name, entries, *about, origin, *computed)
+
+    def _entries(
+        self, inputs: Mapping[str, Mapping[str, Tensor]], ranges: Mapping[str, SizeRange]
+    ) -> dict[str, EntryGraph]:
+        """Run each entry over one outermost part; what is wrong with one does not hide another."""
+        context, model = self.context, self.model
+        try:
+            whole = Instance(context, Template(context, model.top, self.scope, {}), "")
+        except DiagnosticError as error:
+            context.report(error)
+            raise context.failure() from error
+        laws, found = context.laws, dict[str, EntryGraph]()
+        for name, part in model.entries.items():
+            # What one entry updates and what its calls decide is not another one's.
+            context.laws, context.updates, context.recordings = [*laws], {}, {}
+            outputs = self._outputs(whole, name, part, inputs[name])
+            if not context.found:
+                found[name] = self._entry_graph(name, part, inputs[name], outputs, ranges)
+        if context.found:
+            raise context.failure()
+        return found
+
+    def _entry_graph(
+        self,
+        name: str,
+        part: Part,
+        inputs: Mapping[str, Tensor],
+        outputs: Mapping[str, Value],
+        ranges: Mapping[str, SizeRange],
+    ) -> EntryGraph:
+        context = self.context
+        results = {**outputs, **{f"{path}.next": v for path, v in context.updates.items()}}
+        values = {name: tensor.value for name, tensor in inputs.items()}
+        laws = tuple(context.laws)
+        label = entry_label(self.model.name, name)
+        graph = Graph(label, values | context.states, context.weights, results, laws)
+        read = graph.read_values
+        states = {path: value for path, value in context.states.items() if value in read}
+        graph = replace(graph, inputs=values | states)
+        touched = tuple(path for path in context.states if path in {*states, *context.updates})
+        own = {name: each for name, each in ranges.items() if name in graph.symbols}
+        return EntryGraph(graph, touched, own, part.doc)
 
     def _chosen_types(self, overrides: Mapping[str, object]) -> dict[str, object]:
         """Take the dtypes among what the caller chose; what is left are sizes."""
@@ -173,29 +254,28 @@ class _Builder:
                 context.found.append(Diagnostic("unknown-dtype", message, span, hint=hint))
         return left
 
-    def _outputs(self, inputs: Mapping[str, Tensor]) -> dict[str, Value]:
-        """Run the outermost part."""
-        context, top = self.context, self.model.top
-        steps = [(target, step) for step in top.outputs for target in step.targets]
+    def _outputs(
+        self, whole: Instance, name: str, entry: Part, inputs: Mapping[str, Tensor]
+    ) -> dict[str, Value]:
+        """Run the outermost part as one entry; what is wrong is kept in the context."""
+        context = self.context
+        steps = [(target, step) for step in entry.outputs for target in step.targets]
         try:
-            whole = Instance(context, Template(context, top, self.scope, {}), "")
-            result = whole(*inputs.values())
+            result = Instance.of_entry(whole, entry, name)(*inputs.values())
         except SkipStep:
-            raise context.failure() from None
+            return {}
         except DiagnosticError as error:
             context.report(error)
             raise context.failure() from error
         outputs = {}
-        for (name, step), value in zip(steps, _result_sequence(result, len(steps)), strict=True):
+        for (target, step), value in zip(steps, _result_sequence(result, len(steps)), strict=True):
             if isinstance(value, Tensor):
-                outputs[name] = value.value
+                outputs[target] = value.value
                 continue
-            message = f"the output `{name}` must be a tensor, but this is {format_value(value)}"
+            message = f"the output `{target}` must be a tensor, but this is {format_value(value)}"
             several = isinstance(value, tuple) and len(steps) == 1
             hint = "name each of them: `left, right: ...`" if several else None
             context.found.append(Diagnostic("wrong-type", message, step.value.span(), hint=hint))
-        if context.found:
-            raise context.failure()
         return outputs
 
     # --- names ---

@@ -32,7 +32,7 @@ from tripybuild.model.steps import Next, run_steps
 from tripybuild.model.templates import Template, identity_items, join_names, refuse_types
 from tripybuild.model.weight_origins import WeightOrigin
 from tripybuild.schema.operator.operator import Location, Snippet
-from tripybuild.schema.operator.part import Step, Weight
+from tripybuild.schema.operator.part import Part, Step, Weight
 from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.values import TensorType, Value, in_region
 from tripybuild.types.dtypes import BY_NAME, dtype
@@ -64,6 +64,7 @@ class Instance:
     def __init__(self, context: BuildContext, template: Template, path: str) -> None:
         part, scope, sizes = template.part, template.scope, template.sizes or {}
         self._context, self._part, self._path = context, part, path
+        self._label = path  # of its steps
         own = {name: BY_NAME[t] for name, t in part.types.items() if t in BY_NAME}
         for parameter in part.parameters:
             chosen = sizes.get(parameter.name)
@@ -98,6 +99,13 @@ class Instance:
             self._members |= self._constants(self._names())
         for step in part.prepared:
             self._prepare(step)
+
+    @classmethod
+    def of_entry(cls, whole: "Instance", entry: Part, label: str) -> "Instance":
+        """The outermost part with the inputs and the steps of one of a model's entries."""
+        made = cls.__new__(cls)
+        made.__dict__.update(vars(whole), _part=entry, _label=label)
+        return made
 
     def _names(self) -> dict[str, object]:
         """What steps see beside their inputs, in a dictionary of its own."""
@@ -235,9 +243,9 @@ class Instance:
                 check_input(context, part, name, inputs[name], local, self._types)
         local |= inputs
         with context.enter_part(context.running, part, "calls"):
-            missing = run_steps(context, self._scope, part.steps, local, self._path, self._lost)
+            missing = run_steps(context, self._scope, part.steps, local, self._label, self._lost)
             missing |= self._update(local, missing)
-            missing |= run_steps(context, self._scope, part.outputs, local, self._path, missing)
+            missing |= run_steps(context, self._scope, part.outputs, local, self._label, missing)
         results = [local.get(target) for step in part.outputs for target in step.targets]
         if missing & {target for step in part.outputs for target in step.targets}:
             raise SkipStep
@@ -258,7 +266,7 @@ class Instance:
                 Diagnostic("part-arguments", message, context.current_span(), hint=hint)
             )
         values = dict(local)
-        lost = run_steps(context, self._scope, part.next, values, self._path, missing)
+        lost = run_steps(context, self._scope, part.next, values, self._label, missing)
         updates = {step.name: values[step.name] for step in part.next if step.name not in lost}
         local["next"] = Next(updates)
         for step in part.next:

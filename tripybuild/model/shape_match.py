@@ -141,7 +141,7 @@ def shadowed_sizes(context: BuildContext, part: Part) -> frozenset[str]:
     One that is read where the part is made is the model's: the inputs are not known yet. It
     stays so in the steps, and what comes in must be of that size.
     """
-    if part.document is not context.document or part is context.top:
+    if part.document is not context.document or part in context.outermost:
         return frozenset()
     shapes = (pattern_dimensions(pattern) for pattern in part.inputs.values())
     bound = {dimension.name for shape in shapes for dimension in shape}

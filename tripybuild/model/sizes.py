@@ -13,6 +13,7 @@ from tripybuild.model.shape_match import pattern_sizes
 from tripybuild.model.size_values import read_sizes
 from tripybuild.schema.model.model import Model
 from tripybuild.schema.operator.operator import Snippet
+from tripybuild.schema.operator.part import Part
 from tripybuild.symbolic.dims import RESERVED
 from tripybuild.trace.values import LARGEST, TensorType, Value
 from tripybuild.types.dtypes import BY_NAME
@@ -64,15 +65,14 @@ def make_symbols(
     return ranges
 
 
-def make_inputs(context: BuildContext, model: Model) -> dict[str, Tensor]:
-    """The inputs of a model as tensors; what is wrong with their shapes is kept in the context."""
+def make_inputs(context: BuildContext, entry: Part) -> dict[str, Tensor]:
+    """The inputs of an entry as tensors; what is wrong with their shapes is kept in the context."""
     inputs = {}
-    for name, pattern in _patterns(model).items():
+    for name, pattern in _patterns(entry):
         element = context.types.get(pattern.element) or BY_NAME[pattern.element]
+        span = entry.document.span((*entry.location, "inputs", name))
         try:
-            shape = pattern_sizes(
-                context, pattern, context.sizes, model.document.span(("inputs", name))
-            )
+            shape = pattern_sizes(context, pattern, context.sizes, span)
         except DiagnosticError as error:
             context.report(error)
         else:
@@ -82,20 +82,23 @@ def make_inputs(context: BuildContext, model: Model) -> dict[str, Tensor]:
 
 def _dimension_names(model: Model) -> list[str]:
     """The names in the shapes of inputs, each once."""
-    named = [d.name for pattern in _patterns(model).values() for d in pattern.shape or ()]
+    patterns = (pattern for entry in model.entries.values() for _, pattern in _patterns(entry))
+    named = [d.name for pattern in patterns for d in pattern.shape or ()]
     return list(dict.fromkeys(name for name in named if name is not None))
 
 
-def _patterns(model: Model) -> dict[str, TensorPattern]:
-    patterns = model.top.inputs.items()
-    return {name: pattern for name, pattern in patterns if isinstance(pattern, TensorPattern)}
+def _patterns(entry: Part) -> Iterator[tuple[str, TensorPattern]]:
+    for name, pattern in entry.inputs.items():
+        if isinstance(pattern, TensorPattern):
+            yield name, pattern
 
 
 def _spans(model: Model, name: str) -> Iterator[Span]:
     """Where the inputs are that have a dimension of this name."""
-    for each, pattern in _patterns(model).items():
-        if any(dimension.name == name for dimension in pattern.shape or ()):
-            yield model.document.span(("inputs", each))
+    for entry in model.entries.values():
+        for each, pattern in _patterns(entry):
+            if any(dimension.name == name for dimension in pattern.shape or ()):
+                yield model.document.span((*entry.location, "inputs", each))
 
 
 def _range(context: BuildContext, model: Model, name: str) -> SizeRange:

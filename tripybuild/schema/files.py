@@ -7,7 +7,7 @@ read, and in which `tripybuild fmt` writes it (`schema.reading_order`).
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from tripybuild.schema.comparison_files import TestEntry
 from tripybuild.schema.entries import (
@@ -266,8 +266,24 @@ class WeightsEntry(StrictModel):
     unused: list[str] = Field(default_factory=list)
 
 
+class EntryPoint(StrictModel):
+    """A function of a model: what it takes and gives, over the parts and states of the file."""
+
+    doc: Doc | None = None
+    inputs: dict[Name, str] = Field(default_factory=dict)
+    steps: dict[str, Expression] = Field(default_factory=dict)
+    next: dict[Name, Expression] = Field(default_factory=dict)
+    outputs: dict[str, Expression] = Field(default_factory=dict)
+
+
 class ModelFile(StrictModel):
     """One model."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "anyOf": [{"required": ["inputs", "outputs"]}, {"required": ["entries"]}]
+        }
+    )
 
     tripybuild: Literal[1]
     model: Name
@@ -283,7 +299,7 @@ class ModelFile(StrictModel):
     requires: dict[Code, LawEntry | Expression] = Field(
         default_factory=dict, description="Laws about the sizes."
     )
-    inputs: dict[Name, str]
+    inputs: dict[Name, str] = Field(default_factory=dict)
     ranges: dict[Name, RangeEntry] = Field(default_factory=dict)
     parts: dict[Name, Expression] = Field(default_factory=dict)
     constants: dict[Name, str] = Field(default_factory=dict)
@@ -294,7 +310,11 @@ class ModelFile(StrictModel):
     state: dict[Name, str] = Field(default_factory=dict)
     steps: dict[str, Expression] = Field(default_factory=dict)
     next: dict[Name, Expression] = Field(default_factory=dict)
-    outputs: dict[str, Expression]
+    outputs: dict[str, Expression] = Field(default_factory=dict)
+    entries: Annotated[dict[Name, EntryPoint], Field(min_length=1)] = Field(
+        default_factory=dict,
+        description="Functions over the same parts, in the place of `inputs` and `outputs`.",
+    )
     weights: str | FileList | WeightsEntry | None = None
     define: dict[Name, PartEntry] = Field(default_factory=dict)
     test: TestEntry | None = Field(

@@ -3,14 +3,15 @@
 from collections.abc import Mapping
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tripybuild.artifact.call_signature import Array, CallSignature
 from tripybuild.artifact.manifest import MemberRecord
 from tripybuild.artifact.manifest_schema import manifest_error
 from tripybuild.artifact.members import Content, read_content
 from tripybuild.errors.diagnostics import Diagnostic
-from tripybuild.targets.executable_file import GRAPH
+from tripybuild.schema.model.entry_points import entry_label
+from tripybuild.targets.executable_file import GRAPH, entry_member
 from tripybuild.targets.model_manifest import read_graph, tensor_entries
 from tripybuild.targets.table import find_target
 from tripybuild.trace.graph import Graph
@@ -22,6 +23,32 @@ if TYPE_CHECKING:  # a target compiles to what is here
 CONSTANTS, WEIGHTS = "constants.safetensors", "weights.safetensors"
 
 
+class CompiledEntry:
+    """One entry of a compiled model: what it takes and gives, and its graph.
+
+    Args:
+        model: The model.
+        manifest: What the model's manifest says of the entry.
+    """
+
+    def __init__(self, model: "CompiledModel", manifest: Mapping[str, Any]) -> None:
+        self.model, self.manifest = model, MappingProxyType(dict(manifest))
+        self.name: str = manifest["name"]
+        self.label = entry_label(model.manifest["model"], self.name)
+        self.signature = CallSignature(self.label, manifest)
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The graph with its symbols."""
+        text = self.model.member(entry_member(GRAPH, self.name))
+        graph = read_graph(text, self.model.constants, self.signature.symbols)
+        said = tensor_entries(graph.inputs), tensor_entries(graph.outputs), list(graph.weights)
+        wanted = tuple(self.manifest[key] for key in ("inputs", "outputs", "arguments"))
+        if said != wanted or not set(graph.weights) <= set(self.model.weights):
+            raise manifest_error("its graph is that of another model")
+        return graph
+
+
 class CompiledModel:
     """What a target makes of a model, and runs.
 
@@ -31,6 +58,8 @@ class CompiledModel:
         measured: The digests of members that are known already.
     """
 
+    entry_type: ClassVar[type[CompiledEntry]] = CompiledEntry
+
     def __init__(
         self,
         manifest: Mapping[str, Any],
@@ -38,10 +67,11 @@ class CompiledModel:
         measured: Mapping[str, MemberRecord] | None = None,
     ) -> None:
         self.manifest = MappingProxyType(dict(manifest))
-        self.signature = CallSignature(manifest)
         self.warnings: list[Diagnostic] = []
         self._members = dict(members)
         self.measured = dict(measured or {})
+        made = [self.entry_type(self, each) for each in manifest["entries"]]
+        self.entries: Mapping[str, Any] = MappingProxyType({each.name: each for each in made})
 
     @property
     def target(self) -> "Target":
@@ -54,21 +84,17 @@ class CompiledModel:
         return dict(self._members)
 
     @cached_property
-    def graph(self) -> Graph:
-        """The graph with its symbols."""
-        graph = read_graph(self.member(GRAPH), self._arrays(CONSTANTS), self.signature.symbols)
-        said = tensor_entries(graph.inputs), tensor_entries(graph.outputs), set(graph.weights)
-        if said != (self.manifest["inputs"], self.manifest["outputs"], set(self.weights)):
-            raise manifest_error("its graph is that of another model")
-        return graph
-
-    @cached_property
     def weights(self) -> dict[str, Array]:
-        """The weights by path; those that are tied share their memory."""
+        """The weights of all entries by path; those that are tied share their memory."""
         stored, tied = self._arrays(WEIGHTS), self.manifest.get("tied", {})
         if not stored.keys().isdisjoint(tied) or not stored.keys() >= set(tied.values()):
             raise manifest_error("its `tied` cannot be understood")
         return stored | {name: stored[kept] for name, kept in tied.items()}
+
+    @cached_property
+    def constants(self) -> dict[str, Array]:
+        """The array constants of all entries by name."""
+        return self._arrays(CONSTANTS)
 
     def _arrays(self, name: str) -> dict[str, Array]:
         return safetensors.decode(self.member(name), name) if name in self._members else {}

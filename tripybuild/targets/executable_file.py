@@ -8,13 +8,13 @@ from tripybuild.artifact.manifest_schema import check_content, manifest_error
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.targets.table import TARGETS, find_file
 
-GRAPH = "trace.json"  # the member that holds the graph
+GRAPH = "trace.json"  # the member that holds the graph of an entry
 Table = tuple[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What a target says of an executable beyond its manifest.
+    """What a target says of an entry beyond its manifest.
 
     Args:
         data: For programs.
@@ -27,8 +27,13 @@ class Description:
     hidden: Sequence[str] = ()
 
 
+def entry_member(name: str, entry: str) -> str:
+    """The member of an entry: those of a named one are in a folder of its name."""
+    return f"{entry}/{name}" if entry else name
+
+
 class ExecutableFile:
-    """The files of a target. These hold the graph, and what was compiled of it ahead."""
+    """The files of a target. These hold the graphs, and what was compiled of them ahead."""
 
     def __init__(self, target: str) -> None:
         self.target = target
@@ -39,22 +44,26 @@ class ExecutableFile:
         Raises:
             DiagnosticError: The manifest does not name them as it should.
         """
-        entries = manifest["specialisations"]
-        return [GRAPH, *(each[key] for each in entries for key in ("stablehlo", "payload"))]
+        found = []
+        for entry in manifest["entries"]:
+            found.append(entry_member(GRAPH, entry["name"]))
+            for each in entry["specialisations"]:
+                found += [each["stablehlo"], each["payload"]]
+        return found
 
     def describe(
         self,
-        manifest: Mapping[str, Any],
+        entry: Mapping[str, Any],
         read: Callable[[str], memoryview],
         *,
         layers: bool,  # noqa: ARG002 - for those that have layers
     ) -> Description:
-        """What `inspect` shows of a file beyond its manifest.
+        """What `inspect` shows of an entry beyond its manifest.
 
         Raises:
             DiagnosticError: A member is malformed.
         """
-        del manifest, read
+        del entry, read
         return Description({})
 
 

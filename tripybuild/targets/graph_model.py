@@ -1,4 +1,4 @@
-"""Models that keep their graph: the graph, its weights, and what is compiled of it ahead."""
+"""Models that keep their graphs: the graphs, their weights, and what is compiled ahead."""
 
 import json
 import math
@@ -11,10 +11,10 @@ from tripybuild.artifact.manifest import MemberRecord
 from tripybuild.artifact.members import measure
 from tripybuild.errors.diagnostics import Diagnostic
 from tripybuild.targets.compiled_model import CONSTANTS, WEIGHTS, CompiledModel
-from tripybuild.targets.executable_file import GRAPH
+from tripybuild.targets.executable_file import GRAPH, entry_member
 from tripybuild.targets.model_manifest import graph_text
 from tripybuild.targets.protocol import CompileRequest
-from tripybuild.trace.graph import Graph
+from tripybuild.trace.constants import Data
 from tripybuild.trace.values import Value
 from tripybuild.types.nonfinite import Nonfinite, nonfinite
 from tripybuild.weights import safetensors as weights_file
@@ -27,29 +27,34 @@ Ahead = Callable[[dict[str, Any]], list[Diagnostic]]
 
 
 def graph_model(request: CompileRequest, ahead: Ahead = lambda _: []) -> CompiledModel:
-    """The compiled model of a graph.
+    """The compiled model of graphs, with one copy of what they share.
 
     Args:
-        request: The graph, with symbols for its dynamic sizes.
+        request: The graphs, with symbols for their dynamic sizes.
         ahead: Compiles ahead, and adds to the members that it is given.
 
     Raises:
-        DiagnosticError: The compiler refuses the graph, or a weight cannot be read.
+        DiagnosticError: The compiler refuses a graph, or a weight cannot be read.
     """
-    graph, members = request.graph, dict[str, Any]()
+    declared, members = request.built.declared_weights, dict[str, Any]()
     measured: dict[str, MemberRecord] = {}
     manifest = request.manifest
-    members[GRAPH], constants = graph_text(graph, request.folder)
+    constants: dict[str, Any] = {}
+    names: dict[Data, str] = {}
+    for entry in request.entries:
+        text, arrays = graph_text(entry.graph, request.folder, names)
+        members[entry_member(GRAPH, entry.name)] = text
+        constants |= arrays
     if constants:
         members[CONSTANTS] = weights_file.encode(constants).toreadonly()
     # The weights are read, encoded and hashed while the compiler's process is at work.
     with ThreadPoolExecutor(1) as worker:
-        stored = worker.submit(_weights_member, graph, request.weights)
+        stored = worker.submit(_weights_member, declared, request.weights)
         warnings = ahead(members)
-        if graph.weights:
+        if declared:
             found = stored.result()
             members[WEIGHTS], measured[WEIGHTS] = found.content, found.measured
-            warnings += nonfinite_warnings(found.suspects, graph.weights, request.weights)
+            warnings += nonfinite_warnings(found.suspects, declared, request.weights)
             manifest = manifest | ({"tied": found.tied} if found.tied else {})
     made = CompiledModel(json.loads(json.dumps(manifest)), members, measured)
     made.warnings += dict.fromkeys(warnings)
@@ -58,7 +63,7 @@ def graph_model(request: CompileRequest, ahead: Ahead = lambda _: []) -> Compile
 
 @dataclass(frozen=True, slots=True)
 class _WeightsMember:
-    """The weights that a graph needs.
+    """The weights that graphs need.
 
     Args:
         content: A file in memory.
@@ -73,13 +78,13 @@ class _WeightsMember:
     tied: Mapping[str, str]
 
 
-def _weights_member(graph: Graph, read: WeightSource) -> _WeightsMember:
+def _weights_member(weights: Mapping[str, Value], read: WeightSource) -> _WeightsMember:
     """Read weights some at a time: beside the file of all of them, few are in memory."""
-    types = {name: (v.dtype.numpy, v.shape) for name, v in graph.weights.items()}
+    types = {name: (v.dtype.numpy, v.shape) for name, v in weights.items()}
     encoder = weights_file.Encoder(types, share=True)
     tied: dict[str, str] = {}
     suspects: dict[str, Nonfinite] = {}
-    for names in _batches(encoder.order, graph.weights):
+    for names in _batches(encoder.order, weights):
         arrays = read(names)
         for name in names:
             array = arrays.pop(name)

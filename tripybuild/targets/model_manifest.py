@@ -12,8 +12,9 @@ from tripybuild.errors.budget import Budget
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.errors.limits import within_budget
 from tripybuild.language.records import Record
-from tripybuild.model.graph_builder import ModelGraph
+from tripybuild.model.graph_builder import EntryGraph, ModelGraph
 from tripybuild.symbolic.dims import Dim
+from tripybuild.trace.constants import Data
 from tripybuild.trace.generated_code import operation_class
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.values import Value
@@ -21,27 +22,47 @@ from tripybuild.version import VERSION
 
 
 def manifest_of_model(
-    built: ModelGraph, graph: Graph, target: str, shapes: Sequence[Mapping[str, int]]
+    built: ModelGraph, target: str, shapes: Mapping[str, Sequence[Mapping[str, int]]]
 ) -> dict[str, Any]:
-    """The manifest of a model, without specializations."""
+    """The manifest of a model, without specializations.
+
+    Args:
+        built: The model, with the weights that the outputs of its entries need.
+        target: What it is compiled for.
+        shapes: The sizes to compile each entry for.
+    """
     return {
         "kind": "model",
-        "model": graph.name,
+        "model": built.name,
         "doc": built.doc,
         "target": target,
-        # Lists, since JSON objects have no order and the order is that of the arguments.
+        "sizes": {name: _size_entry(value) for name, value in built.sizes.items()},
+        # Lists, since JSON objects have no order and the order is that of the file.
+        "entries": [
+            entry_manifest(name, entry, shapes[name]) for name, entry in built.entries.items()
+        ],
+        "weights": len(built.declared_weights),
+        "versions": {"tripybuild": VERSION, "jaxlib": version("jaxlib"), "numpy": version("numpy")},
+    }
+
+
+def entry_manifest(
+    name: str, entry: EntryGraph, shapes: Sequence[Mapping[str, int]]
+) -> dict[str, Any]:
+    """What the manifest says of one entry."""
+    graph = entry.graph
+    return {
+        "name": name,
+        "doc": entry.doc,
         "inputs": tensor_entries(graph.inputs),
         "outputs": tensor_entries(graph.outputs),
-        "state": list(built.states),
-        "ranges": {name: each.to_json() for name, each in built.ranges.items()},
-        "sizes": {name: _size_entry(value) for name, value in built.sizes.items()},
+        "state": list(entry.states),
+        "ranges": {name: each.to_json() for name, each in entry.ranges.items()},
         "laws": [law_data(law) for law in graph.deferred_laws],
         "operations": len(graph.operations),
-        "weights": len(graph.weights),
         "arguments": list(graph.weights),  # of the compiled module, before the inputs
         "specialisations": [],
         "shapes": [dict(sizes) for sizes in shapes],
-        "versions": {"tripybuild": VERSION, "jaxlib": version("jaxlib"), "numpy": version("numpy")},
     }
 
 
@@ -64,9 +85,9 @@ def _tensor_entry(name: str, value: Value) -> dict[str, Any]:
     return {"name": name, "dtype": str(value.dtype), "shape": shape}
 
 
-def graph_text(graph: Graph, folder: Path) -> tuple[bytes, dict[str, Any]]:
-    """The member `trace.json`, and the array constants that it names."""
-    data, arrays = to_data(graph, folder)
+def graph_text(graph: Graph, folder: Path, names: dict[Data, str]) -> tuple[bytes, dict[str, Any]]:
+    """The member `trace.json`, and the array constants that it names; entries share names."""
+    data, arrays = to_data(graph, folder, names)
     return json.dumps(data, sort_keys=True, separators=(",", ":")).encode(), arrays
 
 

@@ -15,8 +15,8 @@ from typing import Any, ClassVar, Protocol
 
 from tripybuild.artifact.call_signature import import_array
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.model.graph_builder import ModelGraph
-from tripybuild.targets.compiled_model import CompiledModel
+from tripybuild.model.graph_builder import EntryGraph, ModelGraph
+from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
 from tripybuild.targets.table import TARGETS, TargetRegistration
 from tripybuild.trace.graph import Graph
 from tripybuild.weights.source import WeightSource
@@ -28,14 +28,34 @@ Facts = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class CompileRequest:
-    """A graph to compile, whose laws hold for the sizes.
+class EntryRequest:
+    """One entry to compile, whose laws hold for the sizes.
 
     Args:
-        built: What the graph does not say of the model.
-        graph: The graph, with the weights that its outputs need.
-        weights: Where its weights are.
+        name: Its name.
+        built: Its graph, with the weights that its outputs need, and its ranges.
         shapes: The sizes to compile for; the first are each `opt`.
+        manifest: What the executable says of it, to which the target adds what is its own.
+    """
+
+    name: str
+    built: EntryGraph
+    shapes: Shapes
+    manifest: dict[str, Any]
+
+    @property
+    def graph(self) -> Graph:
+        """What it does."""
+        return self.built.graph
+
+
+@dataclass(frozen=True, slots=True)
+class CompileRequest:
+    """A model to compile.
+
+    Args:
+        built: The model; its graphs have the weights that their outputs need.
+        weights: Where its weights are.
         manifest: What the executable says of itself, to which the target adds what is its own.
         tell: Told the name of each phase.
         timeout: Seconds that the compiler may take.
@@ -43,13 +63,19 @@ class CompileRequest:
     """
 
     built: ModelGraph
-    graph: Graph
     weights: WeightSource
-    shapes: Shapes
     manifest: dict[str, Any]
     tell: Callable[[str], None]
     timeout: float | None = None
     options: Mapping[str, Any] | None = None
+
+    @property
+    def entries(self) -> list[EntryRequest]:
+        """Its entries."""
+        return [
+            EntryRequest(said["name"], self.built.entries[said["name"]], said["shapes"], said)
+            for said in self.manifest["entries"]
+        ]
 
     @property
     def folder(self) -> Path:
@@ -100,14 +126,14 @@ class Target(ABC):
 
     @abstractmethod
     def compile(self, request: CompileRequest) -> CompiledModel:
-        """Compile a graph.
+        """Compile each entry of a model.
 
         Raises:
             DiagnosticError: The compiler refuses it, or a weight cannot be read.
         """
 
     @abstractmethod
-    def load(self, model: CompiledModel) -> Loader:
+    def load(self, entry: CompiledEntry) -> Loader:
         """What gives a function from inputs to outputs for sizes; it is asked once for each.
 
         Raises:
@@ -115,8 +141,8 @@ class Target(ABC):
         """
 
     @abstractmethod
-    def emit(self, built: ModelGraph, graph: Graph, shapes: Shapes) -> str:
-        """The text of what is compiled of a graph, whose laws have not been checked.
+    def emit(self, built: ModelGraph, entry: EntryGraph, shapes: Shapes) -> str:
+        """The text of what is compiled of an entry, whose laws have not been checked.
 
         Raises:
             DiagnosticError: A law does not hold for the sizes, or the graph has no such form.

@@ -79,19 +79,30 @@ class Graph:
             self.laws,
         )
 
-    def merge_weights(self, same: Mapping[str, str]) -> "Graph":
-        """The same graph where weights that have the data of others are those."""
+    def merge_weights(self, same: Mapping[str, str], weights: Mapping[str, Value]) -> "Graph":
+        """The same graph where weights that have the data of others are those.
+
+        Args:
+            same: The names of others, by the names of weights that have their data.
+            weights: The weights of this graph and others, in the order of the model.
+        """
+        same = {name: kept for name, kept in same.items() if name in self.weights}
         if not same:
             return self
-        values = {self.weights[name]: self.weights[kept] for name, kept in same.items()}
+        values = {self.weights[name]: weights[kept] for name, kept in same.items()}
         for _ in copy_operations(self.operations, values):
             pass
-        left = {name: value for name, value in self.weights.items() if name not in same}
+        used = (self.weights.keys() - same.keys()) | set(same.values())
+        left = {name: value for name, value in weights.items() if name in used}
         outputs = {name: values.get(value, value) for name, value in self.outputs.items()}
         return Graph(self.name, self.inputs, left, outputs, self.laws)
 
+    @cached_property
+    def read_values(self) -> frozenset[Value]:
+        """The values that its operations read, and its outputs."""
+        read = (value for operation in self.operations for value in operation.reads())
+        return frozenset(chain(read, self.outputs.values()))
+
     def used_weights(self) -> Iterator[str]:
         """The weights that the outputs need, in the order of the model."""
-        read = {value for operation in self.operations for value in operation.reads()}
-        read |= set(self.outputs.values())
-        yield from (name for name, value in self.weights.items() if value in read)
+        yield from (name for name, value in self.weights.items() if value in self.read_values)

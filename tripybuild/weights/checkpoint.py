@@ -111,14 +111,12 @@ def _check_stored(
     span = built.document.span(("weights",))
     if not declared:
         if path is not None:
-            message = f"`{built.graph.name}` has no weights, and takes none of `{path}`"
+            message = f"`{built.name}` has no weights, and takes none of `{path}`"
             raise DiagnosticError(Diagnostic("wrong-value", message, hint="leave out `--weights`"))
         return Checkpoint({}, {}, span)
     entry = built.weights
     if entry is None and path is None:
-        message = (
-            f"`{built.graph.name}` has {len(declared)} weights, but does not declare where they are"
-        )
+        message = f"`{built.name}` has {len(declared)} weights, but does not declare where they are"
         hint = "add `weights: FILE.safetensors`, or name them with `--weights`"
         raise DiagnosticError(Diagnostic("weights-not-found", message, span, hint=hint))
     entry = entry or WeightsEntry(file=str(path))

@@ -3,7 +3,7 @@
 from tripybuild.artifact.cache import Cache, key
 from tripybuild.compiler.lowering.specialize import check_laws, specialize_graph
 from tripybuild.reference.execute import reference_run
-from tripybuild.targets.executable_file import Description, ExecutableFile
+from tripybuild.targets.executable_file import Description, ExecutableFile, entry_member
 from tripybuild.targets.graph_model import graph_model
 from tripybuild.targets.protocol import Target
 from tripybuild.trace import printer
@@ -23,28 +23,39 @@ class Toy(Target):
     distribution = "numpy"
 
     def compile(self, request):
-        text, session = printer.text(request.graph), compiler_process.session(self.name)
-        place = key({"target": self.name, "module": text})
-        found = Cache().get_or_make(place, lambda: session.compile(self.name, text))
-        request.manifest["toy"] = {"letters": len(found.content)}
-        made = graph_model(request, lambda members: [members.update({PROGRAM: found.content})][:0])
-        made.warnings += found.warnings
-        return made
+        warnings = []
 
-    def load(self, model):
-        return lambda sizes: reference_run(specialize_graph(model.graph, sizes), model.weights)
+        def ahead(members):
+            session = compiler_process.session(self.name)
+            for entry in request.entries:
+                text = printer.text(entry.graph)
+                place = key({"target": self.name, "module": text})
+                found = Cache().get_or_make(
+                    place, lambda text=text: session.compile(self.name, text)
+                )
+                entry.manifest["toy"] = {"letters": len(found.content)}
+                members[entry_member(PROGRAM, entry.name)] = found.content
+                warnings.extend(found.warnings)
+            return warnings
 
-    def emit(self, built, graph, shapes):
-        check_laws(built, graph, shapes)
-        return f"toy\n{printer.text(graph)}"
+        return graph_model(request, ahead)
+
+    def load(self, entry):
+        weights = entry.model.weights
+        return lambda sizes: reference_run(specialize_graph(entry.graph, sizes), weights)
+
+    def emit(self, built, entry, shapes):
+        check_laws(built, entry.graph, shapes)
+        return f"toy\n{printer.text(entry.graph)}"
 
 
 class ToyFile(ExecutableFile):
     """A file with a program."""
 
     def required_members(self, manifest):
-        return [*super().required_members(manifest), PROGRAM]
+        programs = [entry_member(PROGRAM, entry["name"]) for entry in manifest["entries"]]
+        return [*super().required_members(manifest), *programs]
 
-    def describe(self, manifest, read, *, layers):
-        text = bytes(read(PROGRAM)).decode()
+    def describe(self, entry, read, *, layers):
+        text = bytes(read(entry_member(PROGRAM, entry["name"]))).decode()
         return Description({"program": text}, [("program", {"begins": text[:10]})], hidden=["toy"])

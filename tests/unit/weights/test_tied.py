@@ -76,7 +76,7 @@ def test_an_engine_has_one_constant(tmp_path):
     save_file({"wte.weight": TABLE}, tmp_path / "w.safetensors")
     built = build(written.write(tmp_path, TIED.replace("RENAME", RENAME)))
     same = check_weights(built).same_data(built.graph.weights)
-    graph = built.graph.merge_weights(same)
+    graph = built.graph.merge_weights(same, built.graph.weights)
 
     text = tensorrt_model.module_text(tensorrt_model.engine_module(built, graph))
 

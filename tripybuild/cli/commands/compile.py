@@ -98,6 +98,10 @@ def compile_model(
         ),
     ] = None,
     emit: Annotated[str | None, typer.Option(parser=form, metavar=FORMS, help=EMIT)] = None,
+    entry: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The entry that --emit prints, where there are several."),
+    ] = None,
     timeout: Annotated[
         Duration | None,
         typer.Option(
@@ -111,11 +115,12 @@ def compile_model(
     asked = program(spec)
     if asked is not None:
         own = {"sizes": sizes, "function": function, "registry": registry}
-        _reject_spec_flags(spec, **own, weights=weights, config=config)
+        _reject_spec_flags(spec, **own, weights=weights, config=config, entry=entry)
     elif inputs:
         message = f"`{spec}` declares its inputs itself"
         hint = "`--input` is for functions of Python files"
         raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
+    how: dict[str, Any]
     path = output or Path(f"{spec.stem if asked is None else asked.name}{SUFFIX}")
     if output is not None or emit is None:
         _check_output_differs(path, spec)
@@ -133,9 +138,13 @@ def compile_model(
             from tripybuild.packages.libraries import model_libraries  # noqa: PLC0415
 
             homes = model_libraries(registry, spec)
-            text = session.emit(spec, emit, sizes=chosen, shapes=wanted, homes=homes, config=config)
+            how = {"sizes": chosen, "shapes": wanted, "config": config}
+            text = session.emit(spec, emit, entry=entry, homes=homes, **how)
         return write_stage_text(text, emit, output)
-    how: dict[str, Any] = {"shapes": wanted, "timeout": None if timeout is None else timeout.number}
+    if entry is not None:
+        message, hint = "an executable has all entries of its spec", "`--entry` is for `--emit`"
+        raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
+    how = {"shapes": wanted, "timeout": None if timeout is None else timeout.number}
     if asked is not None:
         return _save_executable(
             spec, path, target, partial(_from_python, asked, inputs or [], **how)
@@ -175,6 +184,7 @@ def _reject_spec_flags(spec: Path, **given: object) -> None:
         "registry": ("--registry", imported),
         "weights": ("--weights", "it has its weights itself"),
         "config": ("--config", "it has its sizes itself"),
+        "entry": ("--entry", "it is one function"),
     }
     for name, (flag, hint) in flags.items():
         if given[name]:

@@ -1,6 +1,6 @@
 """`tripybuild inspect`: describes an executable without running any part of it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,42 +32,64 @@ def inspect_executable(
         contents = {name: opened.read(name) for name in manifest.members}
     content = manifest.content
     file = check_manifest(content, manifest.members)
-    found = file.describe(content, lambda name: read_content(contents[name]), layers=layers)
+
+    def read(name: str) -> memoryview:
+        return read_content(contents[name])
+
+    described = [file.describe(each, read, layers=layers) for each in content["entries"]]
     members = {name: each.size for name, each in manifest.members.items()}
-    data = {"path": executable.as_posix(), **content, "members": members, **found.data}
-    return CommandResult("\n".join(_lines(executable, content, members, found)), data=data)
+    entries = [
+        {**said, **found.data} for said, found in zip(content["entries"], described, strict=True)
+    ]
+    data = {"path": executable.as_posix(), **content, "entries": entries, "members": members}
+    return CommandResult("\n".join(_lines(executable, content, members, described)), data=data)
 
 
 def _lines(
     path: Path,
     content: Mapping[str, Any],
     members: Mapping[str, int],
-    found: "Description",
+    described: Sequence["Description"],
 ) -> Iterator[str]:
     """What a reader wants to know, in that order; what this version does not know comes last."""
-    from tripybuild.artifact.manifest_schema import tensor_text  # noqa: PLC0415
-
     left = dict(content)
     yield f"{left.pop('model', '?')}  {path}"
     if doc := str(left.pop("doc", None) or "").strip():
         yield f"\n  {doc.splitlines()[0]}"
     yield f"\ntarget  {left.pop('target', '?')}"
-    for title in ("inputs", "outputs"):
-        entries = left.pop(title, [])
-        yield from table_lines(title, {entry["name"]: tensor_text(entry) for entry in entries})
-    ranges = left.pop("ranges", {})
-    yield from table_lines(
-        "ranges", {n: str(SizeRange.from_json(each)) for n, each in ranges.items()}
-    )
-    compiled = {entry["name"] or "all sizes": "" for entry in left.pop("specialisations", [])}
-    yield from table_lines("compiled ahead for", compiled)
-    for title, rows in found.tables:
-        yield from table_lines(title, rows)
-    for hidden in ("kind", "shapes", *found.hidden):
-        left.pop(hidden, None)
+    for entry, found in zip(left.pop("entries"), described, strict=True):
+        yield from _entry_lines(entry, found)
+    left.pop("kind", None)
     for title, entries in left.items():
         yield from _section(title, entries)
     yield from table_lines("members", {name: f"{size:,} bytes" for name, size in members.items()})
+
+
+def _entry_lines(entry: Mapping[str, Any], found: "Description") -> Iterator[str]:
+    """What one entry takes and gives, and what is compiled of it."""
+    from tripybuild.artifact.manifest_schema import tensor_text  # noqa: PLC0415
+
+    left = dict(entry)
+    name, doc = left.pop("name"), left.pop("doc").strip()
+    if name:
+        yield f"\nentry  {name}"
+    if doc:
+        yield f"\n  {doc.splitlines()[0]}"
+    for title in ("inputs", "outputs"):
+        tensors = left.pop(title)
+        yield from table_lines(title, {each["name"]: tensor_text(each) for each in tensors})
+    ranges = left.pop("ranges")
+    yield from table_lines(
+        "ranges", {n: str(SizeRange.from_json(each)) for n, each in ranges.items()}
+    )
+    compiled = {each["name"] or "all sizes": "" for each in left.pop("specialisations")}
+    yield from table_lines("compiled ahead for", compiled)
+    for title, rows in found.tables:
+        yield from table_lines(title, rows)
+    for hidden in ("shapes", *found.hidden):
+        left.pop(hidden, None)
+    for title, entries in left.items():
+        yield from _section(title, entries)
 
 
 def _section(title: str, entries: object) -> Iterator[str]:

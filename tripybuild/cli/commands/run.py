@@ -15,6 +15,7 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 
 if TYPE_CHECKING:
     from tripybuild.artifact.array_bytes import Array
+    from tripybuild.compiler.executable import ExecutableEntry
 
 FIRST = 6  # values of an output that are shown
 
@@ -31,6 +32,10 @@ def run_executable(
             parser=source,
             help="An input, as .npy, .npz or .safetensors.",
         ),
+    ] = None,
+    entry: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The entry to run, where there are several."),
     ] = None,
     output: Annotated[
         Path | None,
@@ -54,10 +59,11 @@ def run_executable(
 
         register_packages(registry)
     loaded = session.load(executable, rebuild=rebuild)
-    given = _read(inputs or [], loaded.inputs)
+    chosen = loaded.entry(entry)
+    given = _read(inputs or [], chosen)
     start = time.perf_counter()
     with native_call():
-        results = loaded(**given)
+        results = chosen(**given)
     seconds = time.perf_counter() - start
     shown = {name: _array_summary(array) for name, array in results.items()}
     data: dict[str, object] = {"outputs": shown, "seconds": round(seconds, 6)}
@@ -72,15 +78,15 @@ def run_executable(
     return CommandResult(remark=text, data=data)
 
 
-def _read(sources: Sequence[InputFile], declared: Mapping[str, Any]) -> dict[str, "Array"]:
+def _read(sources: Sequence[InputFile], entry: "ExecutableEntry") -> dict[str, "Array"]:
     """Read each input as the dtype that it is declared to have."""
     from tripybuild.types.dtypes import BY_NAME  # noqa: PLC0415
     from tripybuild.weights.array_files import read  # noqa: PLC0415
 
-    problems, arrays = [], {}
+    problems, arrays, declared = [], {}, entry.inputs
     for each in sources:
         if each.name not in declared:
-            problems.append(_unknown(each.name, declared))
+            problems.append(_unknown(each.name, entry))
         elif each.name in arrays:
             problems.append(
                 Diagnostic("input-twice", f"the input `{each.name}` is specified twice")
@@ -96,11 +102,12 @@ def _read(sources: Sequence[InputFile], declared: Mapping[str, Any]) -> dict[str
     return arrays
 
 
-def _unknown(name: str, declared: Mapping[str, Any]) -> Diagnostic:
-    near = suggest(name, declared)
-    known = ", ".join(f"`{each}`" for each in declared)
+def _unknown(name: str, entry: "ExecutableEntry") -> Diagnostic:
+    near = suggest(name, entry.inputs)
+    known = ", ".join(f"`{each}`" for each in entry.inputs)
     hint = f"did you mean `{near}`?" if near else f"the inputs are {known}"
-    return Diagnostic("unknown-input", f"the executable has no input `{name}`", hint=hint)
+    owner = f"the entry `{entry.name}`" if entry.name else "the executable"
+    return Diagnostic("unknown-input", f"{owner} has no input `{name}`", hint=hint)
 
 
 def _array_summary(array: "Array") -> dict[str, object]:

@@ -28,8 +28,9 @@ from tripybuild.errors.logger import logger
 from tripybuild.frontend.checks.argument_error import argument_error
 from tripybuild.frontend.sizes import trace_mode
 from tripybuild.frontend.tensor import PACKAGES
-from tripybuild.model.graph_builder import ModelGraph
+from tripybuild.model.graph_builder import EntryGraph, ModelGraph
 from tripybuild.process.gc_pause import pause_gc
+from tripybuild.schema.model.entry_points import UNNAMED
 from tripybuild.targets.table import DEFAULT, parse_target
 from tripybuild.tensorrt.translation.options import Options
 from tripybuild.trace.generated_code import BUILT_IN
@@ -64,7 +65,8 @@ class FunctionGraph:
     def compiler_input(self) -> ModelGraph:
         """The graph as a model's spec gives it."""
         caller = _CompileCall(self.place)
-        return ModelGraph(self.graph, (), dict(self.ranges), self.doc, caller, (), None, {})
+        whole = EntryGraph(self.graph, (), dict(self.ranges))
+        return ModelGraph(self.graph.name, {UNNAMED: whole}, self.doc, caller)
 
     @property
     def provenance(self) -> dict[str, Any]:

@@ -79,7 +79,7 @@ class Executable:
         Raises:
             DiagnosticError: It was compiled for something else.
         """
-        engine = self.program.manifest.get("engine")
+        engine = self.program.entry().manifest.get("engine")
         if engine is None:
             message = f"this was compiled for `{self.program.target}`, and has no engine"
             hint = 'compile with `target="tensorrt-rtx"`'

@@ -3,7 +3,7 @@
 import ast
 import keyword
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,6 +26,7 @@ from tripybuild.schema.files import (
     WeightEntry,
     WeightsEntry,
 )
+from tripybuild.schema.model.entry_points import OWN_KEYS, UNNAMED, check_entries
 from tripybuild.schema.model.sizes import SizeNode, SizeParser, syntax_diagnostic
 from tripybuild.schema.operator.operator import Location, Requirement, Snippet
 from tripybuild.schema.operator.part import Part, Step, Weight
@@ -78,8 +79,9 @@ class Definitions:
 class Model:
     """A model: the outermost part, sizes and ranges, definitions, and where its weights are.
 
-    `define` holds what it uses, too; `files` are the files which that is from. `registries` are the
-    folders that they name.
+    `entries` are the outermost part with the inputs and the steps of each entry. `define` holds
+    what it uses, too; `files` are the files which that is from. `registries` are the folders that
+    they name.
     """
 
     name: str
@@ -90,6 +92,7 @@ class Model:
     laws: Mapping[str, Requirement]
     ranges: Mapping[str, Mapping[str, Snippet]]
     top: Part
+    entries: Mapping[str, Part]
     define: Mapping[str, Part]
     weights: WeightsEntry | None
     config: str | Mapping[str, Any] | None = None
@@ -161,6 +164,8 @@ class _ModelElaboration:
             next=file.next,
             outputs=file.outputs,
         )
+        self.found += check_entries(file, self.document)
+        whole = self.part(file.model, top, (), "model input")
         own = self.definitions(file)
         weights = file.weights
         if isinstance(weights, (str, list)):
@@ -173,17 +178,35 @@ class _ModelElaboration:
             types=file.types,
             laws=own.laws,
             ranges={n: self.bounds(entry, ("ranges", n)) for n, entry in file.ranges.items()},
-            top=self.part(file.model, top, (), "model input"),
+            top=whole,
+            entries=self.entries(file, top, whole),
             define=own.define,
             weights=weights,
             config=file.config,
         )
 
-    def part(self, name: str, entry: PartEntry, at: Location, role: Role = "input") -> Part:
+    def entries(self, file: ModelFile, top: PartEntry, whole: Part) -> dict[str, Part]:
+        """The outermost part as each entry has it; without `entries:` it is one itself."""
+        found = {}
+        for name, entry in file.entries.items():
+            own = PartEntry(doc=entry.doc, **{key: getattr(entry, key) for key in OWN_KEYS})
+            part = self.part(name, own, ("entries", name), "model input", top)
+            held = {key: getattr(whole, key) for key in ("parts", "constants", "weights", "state")}
+            found[name] = replace(part, **held)
+        return found or {UNNAMED: whole}
+
+    def part(
+        self,
+        name: str,
+        entry: PartEntry,
+        at: Location,
+        role: Role = "input",
+        around: PartEntry | None = None,
+    ) -> Part:
         variables = self.variables | frozenset(entry.types)
         inner = _ModelElaboration(self.document, variables, self.found)
         self.found += check_types(entry.types, self.document, at)
-        self.found += check_names(entry, self.document, at)
+        self.found += check_names(entry, self.document, at, around)
         return Part(
             name=name,
             document=self.document,
@@ -324,9 +347,19 @@ def check_laws(
             yield Diagnostic("bad-example", message, law.that.span(), hint=hint)
 
 
-def check_names(entry: PartEntry, document: Document, at: Location) -> Iterator[Diagnostic]:
-    """Each name of a part is given once: a step does not hide an input, a weight or a part."""
-    seen: dict[str, str] = {}
+def check_names(
+    entry: PartEntry, document: Document, at: Location, around: PartEntry | None = None
+) -> Iterator[Diagnostic]:
+    """Each name of a part is given once: a step does not hide an input, a weight or a part.
+
+    Args:
+        entry: The part.
+        document: Its file.
+        at: Where it stands there.
+        around: What an entry has from its model.
+    """
+    held = around or PartEntry()
+    seen = {name: holder for holder in HOLDERS for name in getattr(held, holder)}
     for holder in (*HOLDERS, "steps", "outputs"):
         for key in getattr(entry, holder):
             span = document.span((*at, holder, key), key=True)
@@ -342,9 +375,10 @@ def check_names(entry: PartEntry, document: Document, at: Location) -> Iterator[
                     what = "an output" if holder == "outputs" else "a step"
                     message = f"`{name}` cannot be the name of {what}"
                     yield Diagnostic("bad-name", message, span)
+    states = {**held.state, **entry.state}
     for key in entry.next:
-        if key not in entry.state:
-            near = suggest(key, entry.state)
+        if key not in states:
+            near = suggest(key, states)
             hint = f"did you mean `{near}`?" if near else None
             span = document.span((*at, "next", key), key=True)
             yield Diagnostic("unbound-name", f"no state is called `{key}`", span, hint=hint)

@@ -11,13 +11,20 @@ from typing import Any
 from tripybuild.artifact.manifest_schema import manifest_error
 from tripybuild.compiler.lowering.specialize import sizes_name
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.model.graph_builder import ModelGraph
-from tripybuild.targets.compiled_model import CompiledModel
+from tripybuild.model.graph_builder import EntryGraph, ModelGraph
+from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
 from tripybuild.targets.cpu.compile_module import compile_module, lower_graph, stablehlo_module
+from tripybuild.targets.executable_file import entry_member
 from tripybuild.targets.graph_model import graph_model
-from tripybuild.targets.protocol import CompileRequest, Loader, Run, Shapes, Target
+from tripybuild.targets.protocol import (
+    CompileRequest,
+    EntryRequest,
+    Loader,
+    Run,
+    Shapes,
+    Target,
+)
 from tripybuild.targets.xla import pjrt
-from tripybuild.trace.graph import Graph
 from tripybuild.version import VERSION
 
 
@@ -31,27 +38,30 @@ class Cpu(Target):
 
         def ahead(members: dict[str, Any]) -> list[Diagnostic]:
             found: list[Diagnostic] = []
-            for sizes in request.shapes:
-                request.tell(f"compile {sizes_name(sizes)}")
-                entry, warnings = _add_specialization(request, sizes, members)
-                request.manifest["specialisations"].append(entry)
-                found += warnings
+            for entry in request.entries:
+                for sizes in entry.shapes:
+                    request.tell(
+                        f"compile {' '.join(filter(None, (entry.name, sizes_name(sizes))))}"
+                    )
+                    said, warnings = _add_specialization(request, entry, sizes, members)
+                    entry.manifest["specialisations"].append(said)
+                    found += warnings
             return found
 
         return graph_model(request, ahead)
 
-    def load(self, model: CompiledModel) -> Loader:
+    def load(self, entry: CompiledEntry) -> Loader:
         """Take the file's own program for sizes where it fits this machine, or compile one."""
 
         def load_sizes(sizes: Mapping[str, int]) -> Run:
-            loaded = _load_program(model, _payload(model, sizes), sizes)
+            loaded = _load_program(entry, _payload(entry, sizes), sizes)
             return lambda arrays: loaded(*arrays)
 
         return load_sizes
 
-    def emit(self, built: ModelGraph, graph: Graph, shapes: Shapes) -> str:
+    def emit(self, built: ModelGraph, entry: EntryGraph, shapes: Shapes) -> str:
         """The StableHLO for the last of the sizes."""
-        return stablehlo_module(built, graph, shapes[-1]).text()
+        return stablehlo_module(built, entry.graph, shapes[-1]).text()
 
     def rebuild(self, model: CompiledModel, timeout: float | None = None) -> CompiledModel:
         """Compile the StableHLO of a file that was read, and not called yet, anew.
@@ -59,49 +69,57 @@ class Cpu(Target):
         Raises:
             DiagnosticError: A module does more than compute, or the compiler refuses one.
         """
-        manifest, members = dict(model.manifest), model.members
-        specialisations: list[Mapping[str, Any]] = []
+        members = model.members
+        entries: list[Mapping[str, Any]] = []
         warnings: list[Diagnostic] = []
-        for each in manifest["specialisations"]:
-            if sizes_name(each["sizes"]) != each["name"]:
-                raise manifest_error("its `specialisations` cannot be understood")
-            module = bytes(model.member(each["stablehlo"]))
-            members[each["payload"]], said = compile_module(module, timeout, foreign=True)
-            warnings += said
-            specialisations.append({**each, "identity": pjrt.identity()})
-        made = CompiledModel({**manifest, "specialisations": specialisations}, members)
+        for entry in model.manifest["entries"]:
+            specialisations: list[Mapping[str, Any]] = []
+            for each in entry["specialisations"]:
+                if sizes_name(each["sizes"]) != each["name"]:
+                    raise manifest_error("its `specialisations` cannot be understood")
+                module = bytes(model.member(each["stablehlo"]))
+                members[each["payload"]], said = compile_module(module, timeout, foreign=True)
+                warnings += said
+                specialisations.append({**each, "identity": pjrt.identity()})
+            entries.append({**entry, "specialisations": specialisations})
+        made = CompiledModel({**model.manifest, "entries": entries}, members)
         made.warnings += dict.fromkeys(warnings)
         return made
 
 
 def _add_specialization(
-    request: CompileRequest, sizes: Mapping[str, int], members: dict[str, Any]
+    request: CompileRequest,
+    entry: EntryRequest,
+    sizes: Mapping[str, int],
+    members: dict[str, Any],
 ) -> tuple[dict[str, Any], tuple[Diagnostic, ...]]:
     """What the manifest says of a compiled module, and what was wrong with the cache."""
     name = sizes_name(sizes)
-    module = lower_graph(request.graph, sizes, request.folder)
+    stablehlo = entry_member(f"stablehlo/{name}.mlirbc", entry.name)
+    program = entry_member(f"cpu/{name}.bin", entry.name)
+    module = lower_graph(entry.graph, sizes, request.folder)
     payload, warnings = compile_module(module.bare, request.timeout, module.located)
-    members[f"stablehlo/{name}.mlirbc"] = module.located
-    members[f"cpu/{name}.bin"] = payload
-    entry = {
+    members[stablehlo], members[program] = module.located, payload
+    said = {
         "name": name,
         "sizes": dict(sizes),
-        "stablehlo": f"stablehlo/{name}.mlirbc",
-        "payload": f"cpu/{name}.bin",
+        "stablehlo": stablehlo,
+        "payload": program,
         "identity": pjrt.identity(),
     }
-    return entry, (*module.warnings, *warnings)
+    return said, (*module.warnings, *warnings)
 
 
-def _payload(model: CompiledModel, sizes: Mapping[str, int]) -> bytes | memoryview:
+def _payload(entry: CompiledEntry, sizes: Mapping[str, int]) -> bytes | memoryview:
+    model = entry.model
     name, made_by = sizes_name(sizes), model.manifest["versions"]["tripybuild"]
-    stored = next((s for s in model.manifest["specialisations"] if s["name"] == name), None)
+    stored = next((s for s in entry.manifest["specialisations"] if s["name"] == name), None)
     if stored is not None and stored["identity"] == pjrt.identity():
         return model.member(stored["payload"])
     if stored is None:
         if made_by != VERSION:
             raise DiagnosticError(_other_version(name, made_by))
-        made = lower_graph(model.graph, sizes)
+        made = lower_graph(entry.graph, sizes)
         module, found = made.bare, made.warnings
     else:
         module, found = bytes(model.member(stored["stablehlo"])), ()
@@ -111,17 +129,17 @@ def _payload(model: CompiledModel, sizes: Mapping[str, int]) -> bytes | memoryvi
 
 
 def _load_program(
-    model: CompiledModel, payload: bytes | memoryview, sizes: Mapping[str, int]
+    entry: CompiledEntry, payload: bytes | memoryview, sizes: Mapping[str, int]
 ) -> pjrt.LoadedProgram:
     """The program, once it is known to take and to give what the manifest says."""
     try:
-        weights = [model.weights[name] for name in model.manifest["arguments"]]
+        weights = [entry.model.weights[name] for name in entry.manifest["arguments"]]
         loaded = pjrt.load(payload, weights)
     except (KeyError, TypeError, ValueError) as error:
         raise manifest_error("its program does not take its weights") from error
     types = [(each.dtype, each.shape) for each in loaded.parameters]
-    results = len(model.manifest["outputs"])
-    if types != model.signature.types(sizes) or len(loaded.results) != results:
+    results = len(entry.manifest["outputs"])
+    if types != entry.signature.types(sizes) or len(loaded.results) != results:
         raise manifest_error("its program is that of another model")
     return loaded
 

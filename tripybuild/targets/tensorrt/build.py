@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from tripybuild.artifact.manifest import MemberRecord
 from tripybuild.artifact.members import Content
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.targets.compiled_model import CompiledModel
+from tripybuild.targets.executable_file import entry_member
 from tripybuild.targets.tensorrt.weights import EngineWeights
 from tripybuild.tensorrt.runtime import gpu
 from tripybuild.version import VERSION
@@ -177,43 +178,57 @@ def relocate_diagnostic(diagnostic: Diagnostic, folder: Path | None) -> Diagnost
     return replace(diagnostic, span=replace(span, path=path))
 
 
-def pack_model(
-    engine: EngineArtifact,
-    module: bytes,
-    manifest: dict[str, Any],
-    others: Sequence[EngineArtifact] = (),
-) -> CompiledModel:
-    """A compiled model of an engine, its record and the module that it was built from.
+@dataclass
+class EngineMembers:
+    """The engines of a model's entries as members of its file, each with its record and module."""
 
-    Args:
-        engine: The engine that runs when the executable is called.
-        module: The text of what it was built from.
-        manifest: The rest of what the executable says of itself.
-        others: The engines of the module's other functions.
-    """
-    manifest["engine"] = {
-        "plan": PLAN,
-        "record": RECORD,
-        "module": MODULE,
-        "library": engine.record["library"],
-        "compute_capabilities": engine.record["compute_capabilities"],
-    }
-    members: dict[str, Content] = {
-        PLAN: engine.made.part,
-        RECORD: json.dumps(engine.record, sort_keys=True).encode() + b"\n",
-        MODULE: module,
-    }
-    measured = {PLAN: engine.made.member}
-    for at, other in enumerate(others, 1):
-        plan, record = (f"tensorrt/{at}/{each.partition('/')[2]}" for each in (PLAN, RECORD))
-        members[plan], measured[plan] = other.made.part, other.made.member
-        members[record] = json.dumps(other.record, sort_keys=True).encode() + b"\n"
-        entry = {"function": other.record["function"], "plan": plan, "record": record}
-        manifest["engine"].setdefault("others", []).append(entry)
-    made = CompiledModel(manifest, members, measured)
-    for each in (engine, *others):
-        made.warnings += each.warnings
-    return made
+    contents: dict[str, Content] = field(default_factory=dict)
+    measured: dict[str, MemberRecord] = field(default_factory=dict)
+    warnings: list[Diagnostic] = field(default_factory=list)
+
+    def add(
+        self,
+        manifest: dict[str, Any],
+        engine: EngineArtifact,
+        module: bytes,
+        others: Sequence[EngineArtifact] = (),
+    ) -> None:
+        """Add the engine of an entry.
+
+        Args:
+            manifest: What the executable says of the entry, to which this adds the engine.
+            engine: The engine that runs when the entry is called.
+            module: The text of what it was built from.
+            others: The engines of the module's other functions.
+        """
+        at = partial(entry_member, entry=manifest["name"])
+        plan, record, text = at(PLAN), at(RECORD), at(MODULE)
+        self._put(plan, record, engine)
+        self.contents[text] = module
+        manifest["engine"] = {
+            "plan": plan,
+            "record": record,
+            "module": text,
+            "library": engine.record["library"],
+            "compute_capabilities": engine.record["compute_capabilities"],
+        }
+        for number, other in enumerate(others, 1):
+            places = (f"tensorrt/{number}/{each.partition('/')[2]}" for each in (PLAN, RECORD))
+            plan, record = map(at, places)
+            self._put(plan, record, other)
+            said = {"function": other.record["function"], "plan": plan, "record": record}
+            manifest["engine"].setdefault("others", []).append(said)
+
+    def _put(self, plan: str, record: str, engine: EngineArtifact) -> None:
+        self.contents[plan], self.measured[plan] = engine.made.part, engine.made.member
+        self.contents[record] = json.dumps(engine.record, sort_keys=True).encode() + b"\n"
+        self.warnings += engine.warnings
+
+    def model(self, manifest: Mapping[str, Any]) -> CompiledModel:
+        """The compiled model of these engines."""
+        made = CompiledModel(json.loads(json.dumps(manifest)), self.contents, self.measured)
+        made.warnings += self.warnings
+        return made
 
 
 @cache

@@ -6,7 +6,6 @@ record says. There, a dynamic size is a symbol: dimensions of one `tensorrt.dime
 size, as they are to TensorRT; one without a name is called after its input: `arg0_0`.
 """
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -15,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from tripybuild.documents.document import read_text
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.schema.model.entry_points import UNNAMED
 from tripybuild.symbolic.dims import symbol
 from tripybuild.targets.compiled_model import CompiledModel
 from tripybuild.targets.tensorrt.build import (
     EngineArtifact,
+    EngineMembers,
     EngineSource,
     build_engine,
-    pack_model,
 )
 from tripybuild.tensorrt.passes import pipeline
 from tripybuild.types.size_range import SizeRange
@@ -77,8 +77,10 @@ def compile_module(
     manifest: dict[str, Any] = manifest_of_record(main.record, path.stem, target.name)
     digest = sha256(text.encode()).hexdigest()
     manifest["provenance"] = {"specification": path.name, "sha256": digest, "used": []}
+    members = EngineMembers()
+    members.add(manifest["entries"][0], main, source.content, others)
     tell("done", perf_counter() - began)
-    return pack_model(main, source.content, json.loads(json.dumps(manifest)), others)
+    return members.model(manifest)
 
 
 def _functions(text: str, path: Path) -> list[str | None]:
@@ -120,20 +122,25 @@ def manifest_of_record(record: Mapping[str, Any], name: str, target: str) -> dic
     """
     names = _names([*record["inputs"], *record["outputs"]])
     profiles = _profiles(record["inputs"], names)
+    entry = {
+        "name": UNNAMED,
+        "doc": "",
+        "inputs": [_tensor(each, names) for each in record["inputs"]],
+        "outputs": [_tensor(each, names) for each in record["outputs"]],
+        "state": [],
+        "ranges": {key: each.to_json() for key, each in _hull(profiles).items()},
+        "laws": _profile_law(profiles, name),
+        "arguments": [],
+        "specialisations": [],
+        "shapes": [{key: each.opt for key, each in profile.items()} for profile in profiles],
+    }
     return {
         "kind": "model",
         "model": name,
         "doc": "",
         "target": target,
-        "inputs": [_tensor(each, names) for each in record["inputs"]],
-        "outputs": [_tensor(each, names) for each in record["outputs"]],
-        "state": [],
-        "ranges": {key: each.to_json() for key, each in _hull(profiles).items()},
         "sizes": {},
-        "laws": _profile_law(profiles, name),
-        "arguments": [],
-        "specialisations": [],
-        "shapes": [{key: each.opt for key, each in profile.items()} for profile in profiles],
+        "entries": [entry],
         "versions": {"tripybuild": VERSION},
     }
 

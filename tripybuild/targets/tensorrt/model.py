@@ -1,6 +1,5 @@
-"""TensorRT models: ranges become optimization profiles, the graph a dialect module."""
+"""TensorRT models: ranges become optimization profiles, the graph of an entry a dialect module."""
 
-import json
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -11,14 +10,13 @@ from tripybuild.compiler.lowering.lower import lower_tensorrt
 from tripybuild.compiler.lowering.specialize import check_laws
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.errors.logger import logger
-from tripybuild.model.graph_builder import ModelGraph
-from tripybuild.targets.compiled_model import CompiledModel
-from tripybuild.targets.protocol import CompileRequest
+from tripybuild.model.graph_builder import EntryGraph, ModelGraph
+from tripybuild.targets.protocol import CompileRequest, EntryRequest
 from tripybuild.targets.tensorrt.build import (
     PACKED,
+    EngineMembers,
     EngineSource,
     build_engine,
-    pack_model,
 )
 from tripybuild.targets.tensorrt.weights import EngineWeights
 from tripybuild.tensorrt.emission import EmissionError, EmittedModule, Profile, emit_module
@@ -26,7 +24,6 @@ from tripybuild.tensorrt.mlir import packing, resources, verifier
 from tripybuild.tensorrt.mlir.writing import printer
 from tripybuild.trace.graph import Graph
 from tripybuild.types.size_range import SizeRange
-from tripybuild.weights.warnings import nonfinite_warnings
 
 if TYPE_CHECKING:
     from tripybuild.targets.tensorrt.target import EngineTarget
@@ -37,34 +34,36 @@ if TYPE_CHECKING:
 PIPELINE = ("tensorrt-expand-ops", "tensorrt-legalize-int8")
 
 
-def profiles(built: ModelGraph, shapes: Sequence[Mapping[str, int]]) -> list[Profile]:
+def profiles(
+    built: ModelGraph, entry: EntryGraph, shapes: Sequence[Mapping[str, int]]
+) -> list[Profile]:
     """Optimization profiles: one for the ranges, and one for each requested size.
 
     Raises:
         DiagnosticError: A range has no `max`, which TensorRT needs to plan its memory.
     """
-    open_ended = [name for name, each in built.ranges.items() if each.max is None]
+    open_ended = [name for name, each in entry.ranges.items() if each.max is None]
     if open_ended:
         raise DiagnosticError(*(_missing_max(built, name) for name in open_ended))
-    opt = {name: each.opt for name, each in built.ranges.items()}
+    opt = {name: each.opt for name, each in entry.ranges.items()}
     exact = [
         {name: SizeRange.of(size) for name, size in sizes.items()}
         for sizes in shapes
         if sizes != opt
     ]
-    return [built.ranges, *exact]
+    return [entry.ranges, *exact]
 
 
 def engine_module(
-    built: ModelGraph, graph: Graph, shapes: Sequence[Mapping[str, int]] = ()
+    built: ModelGraph, entry: EntryGraph, shapes: Sequence[Mapping[str, int]] = ()
 ) -> EmittedModule:
-    """The model in the tensorrt dialect.
+    """An entry in the tensorrt dialect.
 
     Raises:
         DiagnosticError: An operation has no lowering, or a range no end.
     """
     folder = Path(built.document.path).parent
-    return dialect_module(graph, profiles(built, shapes), folder)
+    return dialect_module(entry.graph, profiles(built, entry, shapes), folder)
 
 
 def dialect_module(
@@ -96,36 +95,38 @@ def module_text(module: EmittedModule, *, locations: bool = True, data: bool = F
     return printer.text(module.module, locations=locations, data=data)
 
 
-def emit_graph(built: ModelGraph, graph: Graph, shapes: Sequence[Mapping[str, int]]) -> str:
-    """The text of a model's module.
+def emit_graph(built: ModelGraph, entry: EntryGraph, shapes: Sequence[Mapping[str, int]]) -> str:
+    """The text of an entry's module.
 
     Raises:
         DiagnosticError: A law does not hold for the sizes, an operation has no lowering, or a range
             no end.
     """
-    check_laws(built, graph, shapes)
-    return module_text(engine_module(built, graph, shapes), locations=False)
+    check_laws(built, entry.graph, shapes)
+    return module_text(engine_module(built, entry, shapes), locations=False)
 
 
-def compile_graph(
-    request: CompileRequest, target: "EngineTarget", weights: EngineWeights
-) -> CompiledModel:
-    """Build the engine of a model, and keep its record and the module that it is of."""
-    graph, tell, manifest = request.graph, request.tell, request.manifest
+def compile_entry(
+    request: CompileRequest,
+    entry: EntryRequest,
+    target: "EngineTarget",
+    weights: EngineWeights,
+    members: EngineMembers,
+) -> None:
+    """Build the engine of an entry, and keep its record and the module that it is of."""
+    graph, tell, manifest = entry.graph, request.tell, entry.manifest
     with logger.log_time(f"lower {graph.name} to the tensorrt dialect"):
-        module = engine_module(request.built, graph, manifest["shapes"])
+        module = engine_module(request.built, entry.built, entry.shapes)
     logger.mlir(lambda: module_text(module, locations=False))
     content = packing.pack(module.module)
     source = EngineSource(content, PACKED, weights, module.resources, folder=request.folder)
     # It is made while the compiler's process is at work.
     text = cache(partial(_verified_text, module))
-    tell("engine")
+    tell(" ".join(filter(None, ("engine", entry.name))))
     with logger.log_time(f"build the engine of {graph.name}"):
         engine = build_engine(source, target, PIPELINE, request.options, request.timeout, text)
     check_record(engine.record, manifest)
-    made = pack_model(engine, text().encode(), json.loads(json.dumps(manifest)))
-    made.warnings += nonfinite_warnings(weights.nonfinite(), graph.weights, request.weights)
-    return made
+    members.add(manifest, engine, text().encode())
 
 
 def _verified_text(module: EmittedModule) -> str:

@@ -39,29 +39,32 @@ class EngineFile(ExecutableFile):
     """A file with an engine, its record and its module."""
 
     def required_members(self, manifest: Mapping[str, Any]) -> Sequence[str]:
-        """The members that the manifest names for its engine."""
-        engine = manifest.get("engine", {})
-        if not matches(engine, _ENGINE):
-            raise manifest_error("its `engine` cannot be understood")
-        return [engine[key] for key in _ENGINE]
+        """The members that the manifest names for the engines of its entries."""
+        found = []
+        for entry in manifest["entries"]:
+            engine = entry.get("engine", {})
+            if not matches(engine, _ENGINE):
+                raise manifest_error("its `engine` cannot be understood")
+            found += [engine[key] for key in _ENGINE]
+        return found
 
     def describe(
         self,
-        manifest: Mapping[str, Any],
+        entry: Mapping[str, Any],
         read: Callable[[str], memoryview],
         *,
         layers: bool,
     ) -> Description:
         """The engine, its profiles and its layers, from the record that it was built with."""
-        found = read_record(bytes(read(manifest["engine"]["record"])), manifest)
-        others = manifest["engine"].get("others", ())
+        found = read_record(bytes(read(entry["engine"]["record"])), entry)
+        others = entry["engine"].get("others", ())
         portable = TARGETS[self.target].portable
         tables = engine_tables(found, portable=portable, layers=layers, others=others)
         return Description({"record": found}, tables, hidden=("engine", "arguments"))
 
 
 def read_record(text: bytes, manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the record of an engine.
+    """Read the record of an engine, of which the manifest of its entry tells.
 
     Raises:
         DiagnosticError: It is malformed, or of another model.

@@ -15,8 +15,8 @@ from typing import Any
 from tripybuild.artifact.cache import Cache, key
 from tripybuild.artifact.call_signature import import_array
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.model.graph_builder import ModelGraph
-from tripybuild.targets.compiled_model import CompiledModel
+from tripybuild.model.graph_builder import EntryGraph, ModelGraph
+from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
 from tripybuild.targets.protocol import (
     CompileRequest,
     Facts,
@@ -27,6 +27,7 @@ from tripybuild.targets.protocol import (
     Trial,
 )
 from tripybuild.targets.table import prepare_compiler
+from tripybuild.targets.tensorrt.build import EngineMembers
 from tripybuild.targets.tensorrt.record import read_record
 from tripybuild.targets.tensorrt.weights import EngineWeights
 from tripybuild.tensorrt.mlir_tensorrt import runtime as mlir_tensorrt
@@ -34,7 +35,8 @@ from tripybuild.tensorrt.runtime import dlpack, gpu
 from tripybuild.tensorrt.runtime.cuda import Cuda
 from tripybuild.tensorrt.runtime.runtime import LoadedEngine, check_compatibility
 from tripybuild.tensorrt.translation.library import Library
-from tripybuild.trace.graph import Graph
+from tripybuild.types.nonfinite import Nonfinite
+from tripybuild.weights.warnings import nonfinite_warnings
 from tripybuild.worker import compiler_process
 
 CAPABILITY = re.compile(r"sm[1-9][0-9]{1,2}")
@@ -79,12 +81,18 @@ class EngineTarget(Target):
         compiler_process.session(self.name).start()
 
     def compile(self, request: CompileRequest) -> CompiledModel:
-        """Build one engine with a profile for the ranges, and one for each of the sizes."""
-        request.tell("lower")
-        with EngineWeights(self.name, request.weights, request.graph.weights) as weights:
-            from tripybuild.targets.tensorrt import model  # noqa: PLC0415 - xDSL, beside the weights
+        """Build an engine of each entry, with profiles for the ranges and for each of the sizes."""
+        members, found = EngineMembers(), dict[str, Nonfinite]()
+        for entry in request.entries:
+            request.tell(" ".join(filter(None, ("lower", entry.name))))
+            with EngineWeights(self.name, request.weights, entry.graph.weights) as weights:
+                from tripybuild.targets.tensorrt import model  # noqa: PLC0415 - xDSL, beside the weights
 
-            return model.compile_graph(request, self, weights)
+                model.compile_entry(request, entry, self, weights, members)
+                found |= weights.nonfinite()
+        made = members.model(request.manifest)
+        made.warnings += nonfinite_warnings(found, request.built.declared_weights, request.weights)
+        return made
 
     def compile_module(
         self,
@@ -98,11 +106,11 @@ class EngineTarget(Target):
 
         return mlir_model.compile_module(path, self, timeout, tell, function)
 
-    def emit(self, built: ModelGraph, graph: Graph, shapes: Shapes) -> str:
+    def emit(self, built: ModelGraph, entry: EntryGraph, shapes: Shapes) -> str:
         """The module of the dialect, before any pass."""
         from tripybuild.targets.tensorrt import model  # noqa: PLC0415 - xDSL
 
-        return model.emit_graph(built, graph, shapes)
+        return model.emit_graph(built, entry, shapes)
 
     def emit_module(self, path: Path) -> str:
         """A module after all passes."""
@@ -110,18 +118,18 @@ class EngineTarget(Target):
 
         return mlir_model.emit_module(path)
 
-    def load(self, model: CompiledModel) -> Loader:
+    def load(self, entry: CompiledEntry) -> Loader:
         """Load the engine on this machine's GPU."""
-        prepare = self.prepare_engine(model.manifest, model.member)
-        names = list(model.signature.inputs)
+        prepare = self.prepare_engine(entry.manifest, entry.model.member)
+        names = list(entry.signature.inputs)
 
         def load_sizes(sizes: Mapping[str, int]) -> Run:
-            return prepare(names, [shape for _, shape in model.signature.types(sizes)])
+            return prepare(names, [shape for _, shape in entry.signature.types(sizes)])
 
         return load_sizes
 
     def prepare_engine(self, manifest: Mapping[str, Any], read: Read) -> Prepare:
-        """Load an engine, and return what prepares it for inputs of given shapes.
+        """Load the engine of an entry, and return what prepares it for inputs of given shapes.
 
         Raises:
             DiagnosticError: There is no GPU, or another one, or another version of the library.
@@ -149,7 +157,7 @@ class EngineTarget(Target):
     def works(self, trial: Trial) -> Facts:
         """The library's version, and the GPUs that it builds for; nothing is run."""
         found = Library.find(self.name)
-        library = trial.compile().manifest["engine"]["library"]
+        library = _engine_of(trial.compile())["library"]
         return {found.module.__name__: library["version"], "gpus": list(found.compute_capabilities)}
 
     def check_gpu(self, trial: Trial, facts: Facts) -> None:
@@ -208,12 +216,17 @@ class MlirTensorrt(EngineTarget):
     def works(self, trial: Trial) -> Facts:
         """The compiler's version; nothing is run."""
         prepare_compiler(self.name)
-        library = trial.compile().manifest["engine"]["library"]
+        library = _engine_of(trial.compile())["library"]
         return {self.distribution: library["version"]}
 
 
+def _engine_of(model: CompiledModel) -> Mapping[str, Any]:
+    """What the manifest says of the engine of a model's first entry."""
+    return model.manifest["entries"][0]["engine"]  # type: ignore[no-any-return]
+
+
 def _output_names(manifest: Mapping[str, Any]) -> list[str]:
-    """The outputs of a model, in their order."""
+    """The outputs of an entry, in their order."""
     return [each["name"] for each in manifest["outputs"]]
 
 
