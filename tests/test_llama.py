@@ -120,4 +120,4 @@ def test_an_engine_is_built_with_symbols(spec, dtype):
     spec.write_text(text)
     engine = tripybuild.compile(spec, sizes=SIZES, target="tensorrt-rtx")
     assert engine.manifest["target"] == "tensorrt-rtx"
-    assert len(engine.manifest["state"]) == 4
+    assert len(engine.entry().states) == 4

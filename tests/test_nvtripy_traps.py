@@ -451,7 +451,7 @@ def test_modules_need_neither_init_nor_forward():
     assert module(tp.Tensor([[3.0]])).tolist() == [[7.0]]
     made = tp.compile(module, args=[info(1, 1)])
     assert made(np.float32([[3]])).tolist() == made(x=np.float32([[3]])).tolist() == [[7.0]]
-    assert made.program.manifest["arguments"] == ["scale", "inner.weight", "inner.bias"]
+    assert made.program.entry().manifest["arguments"] == ["scale", "inner.weight", "inner.bias"]
     assert list(tp.compile(module, kwargs={"x": info(1, 1)}).input_infos) == ["x"]
     assert refused(tp.compile, module).message == "`Called` is not given `x`"
 

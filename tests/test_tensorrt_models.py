@@ -63,7 +63,7 @@ def test_models_build_in_the_dtypes_of_the_spec(tmp_path, case):
     assert [each["name"] for each in record["outputs"]] == OUTPUTS[name]
     assert {each["dtype"] for each in record["outputs"]} == {dtype}
     inputs = {each["name"]: each for each in record["inputs"]}
-    for declared in manifest["inputs"]:
+    for declared in manifest["entries"][0]["inputs"]:
         assert inputs[declared["name"]]["dtype"] == declared["dtype"]
         symbols = [size for size in declared["shape"] if isinstance(size, str)]
         assert bool(symbols) == (form == "dynamic")
@@ -94,7 +94,7 @@ def test_equal_models_are_equal_engines(tmp_path, monkeypatch):
     )
     with container.open(tmp_path / "b.tpb") as opened:
         assert bytes(opened.read(PLAN)) == first[2]
-    assert again.manifest["engine"] == first[0]["engine"]
+    assert again.manifest["entries"][0]["engine"] == first[0]["entries"][0]["engine"]
 
 
 def test_shapes_are_profiles(tmp_path):

@@ -160,7 +160,8 @@ def _executable(change: Callable[[dict, dict], None]) -> Callable[[Path], None]:
 
 def _laws(manifest: dict, _: dict) -> None:
     law = {"code": "a/b", "source": "s", "line": 1, "message": None, "words": [], "names": {"A": 1}}
-    manifest["laws"] = [{**law, "that": f"{LOOP} > {i}"} for i in range(2000)]
+    (entry,) = manifest["entries"]
+    entry["laws"] = [{**law, "that": f"{LOOP} > {i}"} for i in range(2000)]
 
 
 def _trace(_: dict, members: dict) -> None:

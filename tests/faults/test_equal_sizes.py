@@ -155,9 +155,9 @@ def test_repeated_parts_of_used_files_have_their_laws(tmp_path, monkeypatch, aga
     (tmp_path / "pairs.yaml").write_text(PAIRS, encoding="utf-8")
     made = tripybuild.compile(written.write(tmp_path, REPEATED), target="reference")
 
-    places = {(law["source"], law["line"]) for law in made.manifest["laws"]}
+    places = {(law["source"], law["line"]) for law in made.entry().manifest["laws"]}
     assert places <= {("pairs.yaml", 8), ("pairs.yaml", 14)}
-    assert len(made.manifest["laws"]) == 1
+    assert len(made.entry().manifest["laws"]) == 1
     with pytest.raises(DiagnosticError) as raised:
         made(x=ones(3, 4), z=ones(1, 4))
     assert [code for code, _ in found(raised)] == ["shape-mismatch"]
@@ -248,7 +248,7 @@ def test_sizes_that_depend_on_data_must_be_known_to_be_equal(tmp_path):
     joined = text.replace("f(nonzero(x), nonzero(z))", "concatenate([nonzero(x), nonzero(z)], 0)")
     made = tripybuild.compile(written.write(tmp_path, joined), target="reference")
     given = np.array([1, 0, 2], np.int32)
-    assert made.manifest["laws"] == []
+    assert made.entry().manifest["laws"] == []
     assert made(x=given, z=given)["y"].tolist() == [[0, 2], [0, 2]]
     with pytest.raises(DiagnosticError):
         made(x=given, z=given + 1)

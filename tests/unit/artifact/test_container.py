@@ -140,14 +140,15 @@ def forged(text):
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        ('{\n "format": 2,\n "members": {}\n}\n', "executable-too-new"),
+        ('{\n "format": 3,\n "members": {}\n}\n', "executable-too-new"),
+        ('{\n "format": 1,\n "members": {}\n}\n', "executable-version"),
         ('{\n "anything": 1,\n "format": 7\n}\n', "executable-too-new"),
         ('{\n "format": 0,\n "members": {}\n}\n', "executable-altered"),
         ('{\n "format": true,\n "members": {}\n}\n', "executable-altered"),
-        ('{\n "format": 1,\n "members": []\n}\n', "executable-altered"),
-        ('{\n "format": 1,\n "members": {\n  "a": 1\n }\n}\n', "executable-altered"),
-        ('{"format": 1, "members": {}}', "executable-altered"),
-        ('{\n "a": 1,\n "a": 1,\n "format": 1,\n "members": {}\n}\n', "executable-altered"),
+        ('{\n "format": 2,\n "members": []\n}\n', "executable-altered"),
+        ('{\n "format": 2,\n "members": {\n  "a": 1\n }\n}\n', "executable-altered"),
+        ('{"format": 2, "members": {}}', "executable-altered"),
+        ('{\n "a": 1,\n "a": 1,\n "format": 2,\n "members": {}\n}\n', "executable-altered"),
         ("[" * 100_000, "executable-altered"),
         ("9" * 10_000, "executable-altered"),
         ("NaN\n", "executable-altered"),
@@ -164,7 +165,7 @@ def test_a_forged_manifest_is_refused(tmp_path, text, code):
 def test_the_forger_can_write_a_good_file(tmp_path):
     """The forgeries above fail for what they say and not for how they are made."""
     path = tmp_path / "x"
-    path.write_bytes(forged(b'{\n "format": 1,\n "members": {}\n}\n'))
+    path.write_bytes(forged(b'{\n "format": 2,\n "members": {}\n}\n'))
     assert everything(path) == ({}, {})
 
 

@@ -13,15 +13,15 @@ from tripybuild.errors.diagnostics import DiagnosticError
 def signature(inputs, ranges=None, laws=()):
     bounds = {"min": 1, "opt": 1, "max": None, "multiple_of": 1}
     return CallSignature(
+        "tiny",
         {
-            "model": "tiny",
             "inputs": [
                 {"name": name, "dtype": dtype, "shape": shape}
                 for name, (dtype, shape) in inputs.items()
             ],
             "ranges": {name: {**bounds, **each} for name, each in (ranges or {}).items()},
             "laws": list(laws),
-        }
+        },
     )
 
 

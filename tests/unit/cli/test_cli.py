@@ -340,7 +340,9 @@ def test_a_new_model_compiles_and_runs(cli, folder):
     code, out, _ = cli("inspect", "chances.tpb", "--json")
     manifest = json.loads(out)
     assert (code, manifest["model"], manifest["target"]) == (0, "chances", "cpu")
-    assert manifest["inputs"] == [{"name": "scores", "dtype": "float32", "shape": ["B", 10]}]
+    assert manifest["entries"][0]["inputs"] == [
+        {"name": "scores", "dtype": "float32", "shape": ["B", 10]}
+    ]
     assert "float32[B, 10]" in cli("inspect", "chances.tpb")[1]
 
     scores = np.log(np.arange(1, 31, dtype=np.float32).reshape(3, 10))

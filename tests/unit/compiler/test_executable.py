@@ -104,7 +104,7 @@ def test_sizes_can_be_compiled_ahead(folder, compilations):
 
     made(x=inputs(6), k=K)
 
-    assert [each["name"] for each in made.manifest["specialisations"]] == ["S=2", "S=6"]
+    assert [each["name"] for each in made.entry().manifest["specialisations"]] == ["S=2", "S=6"]
     assert compilations == []
 
 
@@ -214,6 +214,11 @@ def test_files_that_were_changed_are_refused(folder, tmp_path):
             tripybuild.load(path)
 
 
+def entry(content):
+    """What a manifest says of its only entry."""
+    return content["entries"][0]
+
+
 def rewritten(folder, path, change):
     """A file with another manifest, and right digests."""
     with container.open(folder / "tiny.tpb") as file:
@@ -228,17 +233,24 @@ def rewritten(folder, path, change):
     "change",
     [
         lambda content, _: content.clear(),
-        lambda content, _: content.pop("inputs"),
-        lambda content, _: content.update(ranges=3),
-        lambda content, _: content.update(inputs=[{"name": "x", "dtype": "str", "shape": []}]),
-        lambda content, _: content.update(outputs=None),
-        lambda content, _: content["ranges"]["S"].update(min="many"),
-        lambda content, _: content["outputs"].append(content["outputs"][0]),
-        lambda content, _: content["inputs"][0].update(name=3),
-        lambda content, _: content["laws"][0].update(that="1 +"),
-        lambda content, _: content["laws"][0].pop("names"),
+        lambda content, _: entry(content).pop("inputs"),
+        lambda content, _: entry(content).update(ranges=3),
+        lambda content, _: entry(content).update(
+            inputs=[{"name": "x", "dtype": "str", "shape": []}]
+        ),
+        lambda content, _: entry(content).update(outputs=None),
+        lambda content, _: entry(content)["ranges"]["S"].update(min="many"),
+        lambda content, _: entry(content)["outputs"].append(entry(content)["outputs"][0]),
+        lambda content, _: entry(content)["inputs"][0].update(name=3),
+        lambda content, _: entry(content)["laws"][0].update(that="1 +"),
+        lambda content, _: entry(content)["laws"][0].pop("names"),
         lambda content, _: content["versions"].clear(),
-        lambda content, _: content["specialisations"].append({}),
+        lambda content, _: content["entries"].clear(),
+        lambda content, _: content["entries"].append(entry(content)),
+        lambda content, _: content.update(entries={"": entry(content)}),
+        lambda content, _: entry(content).update(name="../x"),
+        lambda content, _: entry(content).update(name="x"),
+        lambda content, _: entry(content)["specialisations"].append({}),
         lambda _, members: members.pop("trace.json"),
         lambda _, members: members.pop("cpu/S=2.bin"),
     ],
@@ -274,10 +286,10 @@ def test_a_graph_that_makes_no_sense(folder, tmp_path):
 @pytest.mark.parametrize(
     "change",
     [
-        lambda content, _: content["arguments"].pop(),
-        lambda content, _: content["arguments"].reverse(),
-        lambda content, _: content["outputs"].pop(),
-        lambda content, _: content["inputs"][0]["shape"].append(1),
+        lambda content, _: entry(content)["arguments"].pop(),
+        lambda content, _: entry(content)["arguments"].reverse(),
+        lambda content, _: entry(content)["outputs"].pop(),
+        lambda content, _: entry(content)["inputs"][0]["shape"].append(1),
         lambda _, members: members.pop("weights.safetensors"),
     ],
 )
@@ -311,7 +323,7 @@ def test_another_machine_compiles_the_stored_module(folder, tmp_path, compilatio
     """The payload is for one processor and runtime; the module beside it is for all."""
 
     def change(content, _):
-        content["specialisations"][0]["identity"] = {"jaxlib": "0.0"}
+        entry(content)["specialisations"][0]["identity"] = {"jaxlib": "0.0"}
         content["versions"]["tripybuild"] = "0.0.1"
 
     monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path))

@@ -34,7 +34,7 @@ def module(tmp_path, **kinds):
 
 def functions(executable):
     """The functions of an executable's engines: first the one that runs."""
-    engine = executable.manifest["engine"]
+    engine = executable.entry().manifest["engine"]
     places = [engine, *engine.get("others", [])]
     return [json.loads(bytes(executable.member(each["record"])))["function"] for each in places]
 
@@ -46,7 +46,7 @@ def test_each_function_is_an_engine(tmp_path):
     assert functions(executable) == ["main", "first", "last"]
     loaded = tripybuild.load(tmp_path / "x.tpb")
     assert functions(loaded) == ["main", "first", "last"]
-    plans = [bytes(loaded.member(e["plan"])) for e in loaded.manifest["engine"]["others"]]
+    plans = [bytes(loaded.member(e["plan"])) for e in loaded.entry().manifest["engine"]["others"]]
     assert len(set(plans)) == 2
     assert all(len(plan) > 50_000 for plan in plans)
 

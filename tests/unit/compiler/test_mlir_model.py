@@ -66,12 +66,14 @@ def refused(folder, text, **options):
 def test_inputs_and_sizes_are_named_as_the_translator_names_them(tmp_path):
     """And what is dynamic is a symbol, within the profile."""
     made = compiled(tmp_path, PLAIN)
-    assert made.manifest["inputs"] == [{"name": "arg0", "dtype": "float32", "shape": ["arg0_0", 3]}]
-    (result,) = made.manifest["outputs"]
+    assert made.entry().manifest["inputs"] == [
+        {"name": "arg0", "dtype": "float32", "shape": ["arg0_0", 3]}
+    ]
+    (result,) = made.entry().manifest["outputs"]
     assert (result["name"], result["dtype"]) == ("result0", "float32")
     assert result["shape"][1] == 3
     limits = {"min": 1, "opt": 2, "max": 4, "multiple_of": 1}
-    assert made.manifest["ranges"] == {"arg0_0": limits}
+    assert made.entry().manifest["ranges"] == {"arg0_0": limits}
     assert made.manifest["model"] == "softmax"
 
 
@@ -80,7 +82,7 @@ def test_names_in_the_text_are_the_executable_s(tmp_path):
     made = compiled(tmp_path, NAMED)
     assert list(made.inputs) == ["left", "right"]
     assert list(made.outputs) == ["sum"]
-    assert [each["shape"] for each in made.manifest["inputs"]] == [["B", 3], ["B", 3]]
+    assert [each["shape"] for each in made.entry().manifest["inputs"]] == [["B", 3], ["B", 3]]
     with pytest.raises(DiagnosticError) as caught:
         made(left=np.zeros((2, 3), np.float32), right=np.zeros((3, 3), np.float32))
     assert caught.value.diagnostics[0].code == "input-shape"
@@ -106,8 +108,8 @@ def test_sizes_between_two_profiles_are_refused(tmp_path):
     text = SOFTMAX.format(attributes=f"tensorrt.shape_profile = [{ONE}, {TWO}]", axis=1)
     made = compiled(tmp_path, text)
     limits = {"min": 1, "opt": 2, "max": 32, "multiple_of": 1}
-    assert made.manifest["ranges"] == {"arg0_0": limits}
-    assert made.manifest["shapes"] == [{"arg0_0": 2}, {"arg0_0": 16}]
+    assert made.entry().manifest["ranges"] == {"arg0_0": limits}
+    assert made.entry().manifest["shapes"] == [{"arg0_0": 2}, {"arg0_0": 16}]
     assert [
         made.signature.law_violations({"arg0_0": size}) == [] for size in (1, 4, 5, 15, 16, 32)
     ] == [*(True, True, False, False, True, True)]
@@ -197,8 +199,9 @@ def port(name, shape, *profiles, names=None, **more):
 
 
 def manifest(*inputs):
-    """The manifest of an engine with these inputs."""
-    return manifest_of_record({"inputs": list(inputs), "outputs": []}, "m", "tensorrt-rtx")
+    """What the manifest of an engine with these inputs says of its entry."""
+    record = {"inputs": list(inputs), "outputs": []}
+    return manifest_of_record(record, "m", "tensorrt-rtx")["entries"][0]
 
 
 @pytest.mark.parametrize("name", ["batch size", "if", "max", "", "2"])

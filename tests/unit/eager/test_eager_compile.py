@@ -72,7 +72,7 @@ def test_shapes_are_sizes_while_a_function_is_recorded():
     flat, first = made(numbers(6, 4))
     assert flat.shape == (12, 2)
     assert first.tolist() == numbers(3, 4).tolist()
-    assert made.program.manifest["operations"] == 2
+    assert made.program.entry().manifest["operations"] == 2
 
 
 def test_constants_and_containers():
@@ -117,7 +117,7 @@ def test_parameters_of_a_module_are_weights(tmp_path):
     module = Scale()
     for function in (module, module.forward):
         made = tp.compile(function, args=[info(4, 2)])
-        assert made.program.manifest["arguments"] == ["weight"]
+        assert made.program.entry().manifest["arguments"] == ["weight"]
         made.save(tmp_path / "scale.tpb")
         assert (
             tp.Executable.load(tmp_path / "scale.tpb")(np.ones((4, 2), np.float32)).tolist()
@@ -134,7 +134,7 @@ def test_an_engine_of_a_function():
         args=[info((1, 2, 4), 3)],
         target="tensorrt-rtx",
     )
-    (entry,) = made.program.manifest["inputs"]
+    (entry,) = made.program.entry().manifest["inputs"]
     assert entry["shape"] == ["x_0", 3]
     assert made.program.member("tensorrt/engine.plan").nbytes > 1000
 

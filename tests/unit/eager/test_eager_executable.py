@@ -88,7 +88,10 @@ def test_an_engine_with_a_size_as_an_argument():
     made = tp.compile(
         grown, 0, args=[info(3), tp.DimensionInputInfo((1, 2, 4))], target="tensorrt-rtx"
     )
-    assert [each["shape"] for each in made.program.manifest["inputs"]] == [[3], ["rows_value"]]
+    assert [each["shape"] for each in made.program.entry().manifest["inputs"]] == [
+        [3],
+        ["rows_value"],
+    ]
     assert made.serialized_tensorrt_engine == bytes(made.program.member("tensorrt/engine.plan"))
 
 

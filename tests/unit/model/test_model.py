@@ -579,7 +579,7 @@ def test_state_is_an_input_and_what_it_will_be_is_an_output(tmp_path):
 
     got = run(x=x, **{"sums.0.total": one, "sums.1.total": two})
 
-    assert build(path).states == ("sums.0.total", "sums.1.total")
+    assert build(path).entry().states == ("sums.0.total", "sums.1.total")
     np.testing.assert_array_equal(got["out"], x)
     np.testing.assert_array_equal(got["sums.0.total.next"], one + x)
     np.testing.assert_array_equal(got["sums.1.total.next"], two + x)

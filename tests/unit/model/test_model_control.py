@@ -90,8 +90,8 @@ def test_tensorrt_builds_the_example(example):
 
     made = compile_spec(path, target="tensorrt-rtx:sm86")
 
-    assert [each["name"] for each in made.manifest["outputs"]] == ["y", "seen"]
-    assert made.manifest["engine"]["library"]["name"] == "tensorrt-rtx"
+    assert [each["name"] for each in made.entry().manifest["outputs"]] == ["y", "seen"]
+    assert made.entry().manifest["engine"]["library"]["name"] == "tensorrt-rtx"
 
 
 def test_weights_of_parts_are_what_a_region_reads(example):

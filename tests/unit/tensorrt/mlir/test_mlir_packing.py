@@ -63,7 +63,7 @@ def test_a_module_comes_out_as_it_went_in(name):
 def test_models_come_out_as_they_went_in(name):
     """As their engines are built of them."""
     built = build(ROOT / "specs" / f"{name}.yaml")
-    module = engine_module(built, built.graph).module
+    module = engine_module(built, built.entry()).module
     again = packing.unpack(packing.pack(module), new_context())
     expected = printer.text(module, locations=True, data=False)
     assert printer.text(again, locations=True, data=False) == expected

@@ -590,9 +590,8 @@ def manifest(program, **more):
         return ["B" if size < 0 else size for size in tensor.shape]
 
     one = {"min": 1, "opt": 2, "max": 16, "multiple_of": 1}
-    return {
-        "model": "tiny",
-        "target": "tensorrt-rtx",
+    entry = {
+        "name": "",
         "inputs": entries(program.inputs),
         "outputs": entries(program.outputs),
         "ranges": {"B": one},
@@ -600,6 +599,7 @@ def manifest(program, **more):
         "engine": {"plan": "plan", "record": "record"},
         **more,
     }
+    return {"model": "tiny", "target": "tensorrt-rtx", "entries": [entry]}
 
 
 def executable(program, said=None, **more):
