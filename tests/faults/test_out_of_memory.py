@@ -11,7 +11,7 @@ import tripyapi as tp
 import tripybuild
 from tripybuild.cli.command import conclude
 from tripybuild.cli.console import DiagnosticFormat
-from tripybuild.compiler.executable import Executable
+from tripybuild.compiler.executable import ExecutableEntry
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.process import memory
 from tripybuild.process.memory import MemoryLimit
@@ -128,7 +128,7 @@ def test_native_code_that_runs_out_of_memory(error, tmp_path, monkeypatch):
     made = tripybuild.compile(spec(tmp_path, HEAD + "x + 1.0\n"))
     x = np.ones(4, np.float32)
     made(x=x)
-    (run,) = made._prepared.values()
+    (run,) = made.entry()._prepared.values()
     loaded = next(each.cell_contents for each in run.__closure__)
 
     def fail(_):
@@ -151,8 +151,8 @@ def test_other_errors_of_native_code_are_not_taken_for_it(tmp_path, monkeypatch)
     def fail(*_):
         raise RuntimeError("INTERNAL: something else")
 
-    monkeypatch.setattr(Executable, "_prepare", fail)
-    made._prepared.clear()
+    monkeypatch.setattr(ExecutableEntry, "_prepare", fail)
+    made.entry()._prepared.clear()
     with pytest.raises(RuntimeError, match="something else"):
         made(x=np.ones(4, np.float32))
 

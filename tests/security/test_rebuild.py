@@ -109,7 +109,7 @@ def test_modules_of_others_compute_and_nothing_else(folder, tmp_path, monkeypatc
 
     def change(content, members):
         members["stablehlo/B=2.mlirbc"] = CUSTOM.encode()
-        content["specialisations"][0]["identity"] = {"jaxlib": "0.0"}
+        content["entries"][0]["specialisations"][0]["identity"] = {"jaxlib": "0.0"}
 
     path = rewritten(folder, tmp_path / "evil.tpb", change)
     said = refused(
@@ -139,7 +139,8 @@ def test_engines_are_refused(folder, tmp_path):
 
     def change(content, members):
         names = {"plan": "tensorrt/p", "record": "tensorrt/r", "module": "tensorrt/m"}
-        content.update(target="tensorrt-rtx", engine=names)
+        content.update(target="tensorrt-rtx")
+        content["entries"][0]["engine"] = names
         members.update(dict.fromkeys(names.values(), b"x"))
 
     path = rewritten(folder, tmp_path / "engine.tpb", change)

@@ -206,10 +206,11 @@ class _Builder:
         except DiagnosticError as error:
             context.report(error)
             raise context.failure() from error
-        laws, found = context.laws, dict[str, EntryGraph]()
+        laws, found = len(context.laws), dict[str, EntryGraph]()
         for name, part in model.entries.items():
             # What one entry updates and what its calls decide is not another one's.
-            context.laws, context.updates, context.recordings = [*laws], {}, {}
+            del context.laws[laws:]
+            context.updates, context.recordings = {}, {}
             outputs = self._outputs(whole, name, part, inputs[name])
             if not context.found:
                 found[name] = self._entry_graph(name, part, inputs[name], outputs, ranges)

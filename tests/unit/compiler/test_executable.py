@@ -114,8 +114,8 @@ def test_not_all_sizes_stay_in_memory(folder, compilations, monkeypatch):
     run = tripybuild.load(folder / "tiny.tpb")
     for size in (2, 4, 6, 8, 2, 4, 4, 8, 6):
         np.testing.assert_array_equal(run(x=inputs(size), k=K)["same"], inputs(size))
-        assert len(run._by_sizes) <= 2
-        assert set(run._prepared.values()) == set(run._by_sizes.values())
+        assert len(run.entry()._by_sizes) <= 2
+        assert set(run.entry()._prepared.values()) == set(run.entry()._by_sizes.values())
     assert len(compilations) <= 3, "the file has one of them"
 
 

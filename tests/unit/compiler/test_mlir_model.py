@@ -288,7 +288,7 @@ def test_what_an_executable_needs_depends_on_its_target(tmp_path):
     check_manifest(content, members)
     for change, given in [
         (content, members - {PLAN}),
-        ({**content, "engine": {}}, members),
+        ({**content, "entries": [{**content["entries"][0], "engine": {}}]}, members),
         ({**content, "target": "cpu"}, members),
     ]:
         with pytest.raises(DiagnosticError) as caught:

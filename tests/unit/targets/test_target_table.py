@@ -138,7 +138,7 @@ def test_the_commands_know_it(spec, monkeypatch, capfd):
     assert "target  toy" in said
     assert "begins  toy: " in said
     said = command(monkeypatch, capfd, "inspect", "twice.tpb", "--json")
-    assert json.loads(said)["program"].startswith("toy: ")
+    assert json.loads(said)["entries"][0]["program"].startswith("toy: ")
     assert command(monkeypatch, capfd, "compile", spec.name, "--emit", "toy-text")[:4] == "toy\n"
     np.save("x.npy", np.ones(3, np.float32))
     command(monkeypatch, capfd, "run", "twice.tpb", "--input", "x=x.npy", "--output", "out.npz")
