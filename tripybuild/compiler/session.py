@@ -22,6 +22,7 @@ from tripybuild.targets.model_manifest import manifest_of_model
 from tripybuild.targets.protocol import CompileRequest, Shapes, Target
 from tripybuild.targets.table import DEFAULT, check_name, find_target, forms, is_mlir, parse_target
 from tripybuild.trace import printer
+from tripybuild.trace.graph import Graph
 from tripybuild.weights.checkpoint import check_weights
 from tripybuild.weights.names import join_names
 from tripybuild.weights.prepared import needed_recipes

@@ -95,7 +95,7 @@ def test_experts_are_stacked_once(tmp_path, target, dtype):
     random, numpy = np.random.default_rng(5), BY_NAME[dtype].numpy
 
     assert list(exe.weights) == sorted(PREPARED)
-    assert exe.manifest["arguments"] == PREPARED
+    assert exe.entry().manifest["arguments"] == PREPARED
     assert exe.manifest["prepared"]["moe.0.w1"] == ["moe.0.experts.*.w1.weight"]
     for rows in (2, 5):
         x = random.normal(size=(rows, 6)).astype(numpy)

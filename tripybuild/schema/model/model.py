@@ -46,7 +46,8 @@ TENSOR_HINT = (
 )
 # An input of a part, an input of the whole model, or a weight or state.
 Role = Literal["input", "model input", "held"]
-HOLDERS = ("inputs", "parts", "constants", "weights", "prepared", "state")
+HELD = ("parts", "constants", "weights", "prepared", "state")
+HOLDERS = ("inputs", *HELD)
 # The type variable of floats that every model has; it is float32 unless `types:` says otherwise.
 DEFAULT_VARIABLE = "F"
 
@@ -191,7 +192,7 @@ class _ModelElaboration:
         for name, entry in file.entries.items():
             own = PartEntry(doc=entry.doc, **{key: getattr(entry, key) for key in OWN_KEYS})
             part = self.part(name, own, ("entries", name), "model input", top)
-            held = {key: getattr(whole, key) for key in ("parts", "constants", "weights", "state")}
+            held = {key: getattr(whole, key) for key in HELD}
             found[name] = replace(part, **held)
         return found or {UNNAMED: whole}
 
