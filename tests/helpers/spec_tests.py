@@ -83,7 +83,7 @@ class Comparison:
         """Inputs in float32, and what is no float in its own dtype."""
         random = np.random.default_rng([self.section.seed, seed])
         values = self.built.graph.inputs.items()
-        inputs = {name: value for name, value in values if name not in self.built.states}
+        inputs = {name: value for name, value in values if name not in self.built.entry().states}
         return {name: self._drawn(name, each, sizes, random) for name, each in inputs.items()}
 
     def _drawn(

@@ -109,8 +109,8 @@ def _diagnostic(document: Document, model: type[BaseModel], error: ErrorDetails)
             span = document.span(location, key=key == "[key]")
             return Diagnostic("bad-name", message, span, hint=_names_hint(location))
         case "too_short" | "string_too_short" as kind:
-            unit = "items" if kind == "too_short" else "characters"
-            message = f"`{key}` must have at least {error['ctx']['min_length']} {unit}"
+            unit, count = "item" if kind == "too_short" else "character", error["ctx"]["min_length"]
+            message = f"`{key}` must have at least {count} {unit}{'s' if count != 1 else ''}"
             return Diagnostic("wrong-value", message, document.span(location))
         case "literal_error" if location == ("tripybuild",):
             return Diagnostic(

@@ -12,7 +12,7 @@ import tripybuild
 from tripybuild.artifact import container
 from tripybuild.compiler import session
 from tripybuild.errors.diagnostics import DiagnosticError
-from tripybuild.model.graph_builder import build
+from tripybuild.model.graph_builder import EntryGraph, build
 from tripybuild.targets.tensorrt import model as tensorrt_model
 from tripybuild.weights import safetensors
 from tripybuild.weights.checkpoint import check_weights
@@ -78,7 +78,7 @@ def test_an_engine_has_one_constant(tmp_path):
     same = check_weights(built).same_data(built.graph.weights)
     graph = built.graph.merge_weights(same, built.graph.weights)
 
-    text = tensorrt_model.module_text(tensorrt_model.engine_module(built, graph))
+    text = tensorrt_model.module_text(tensorrt_model.engine_module(built, EntryGraph(graph)))
 
     assert same == {"lm_head.weight": "wte.weight"}
     assert list(graph.weights) == ["wte.weight"]

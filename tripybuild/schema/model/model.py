@@ -360,7 +360,7 @@ def check_names(
         around: What an entry has from its model.
     """
     held = around or PartEntry()
-    seen = {name: holder for holder in HOLDERS for name in getattr(held, holder)}
+    seen = {name: holder for holder in HELD for name in getattr(held, holder)}
     for holder in (*HOLDERS, "steps", "outputs"):
         for key in getattr(entry, holder):
             span = document.span((*at, holder, key), key=True)
@@ -380,7 +380,7 @@ def check_names(
     for key in entry.next:
         if key not in states:
             near = suggest(key, states)
-            hint = f"did you mean `{near}`?" if near else None
+            hint = f"did you mean `{near}`?" if near else "a part updates its own state"
             span = document.span((*at, "next", key), key=True)
             yield Diagnostic("unbound-name", f"no state is called `{key}`", span, hint=hint)
 
