@@ -171,6 +171,7 @@ def emit(
         sizes: Sizes and dtypes to put in the place of the file's own.
         shapes: Dynamic sizes; a form for fixed sizes is that of the last ones.
         homes: Says where the operators and modules of other registries are.
+        config: Values in the place of the model's own `config:`, or a file of them.
 
     Raises:
         DiagnosticError: With what is wrong with the model or the request.
