@@ -11,7 +11,8 @@ import numpy as np
 
 import tripybuild
 from tripybuild.documents.document import read
-from tripybuild.model.graph_builder import ModelGraph, build
+from tripybuild.model.graph_builder import build
+from tripybuild.model.model_graph import ModelGraph
 from tripybuild.schema.comparison_files import DrawEntry, TestEntry
 from tripybuild.schema.files import ModelFile
 from tripybuild.schema.validate import validate

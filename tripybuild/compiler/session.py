@@ -14,8 +14,9 @@ from tripybuild.compiler.lowering.specialize import check_laws
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.errors.logger import logger
 from tripybuild.model.config import ConfigChoice
-from tripybuild.model.graph_builder import EntryGraph, ModelGraph, Origin, build
+from tripybuild.model.graph_builder import build
 from tripybuild.model.libraries import Homes, no_libraries
+from tripybuild.model.model_graph import EntryGraph, ModelGraph, Origin
 from tripybuild.model.size_limits import check_graph_bytes
 from tripybuild.process.gc_pause import pause_gc
 from tripybuild.targets.model_manifest import manifest_of_model

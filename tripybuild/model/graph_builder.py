@@ -1,24 +1,24 @@
 """Graph builder: definitions and modules become parts, steps record operations."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial, wraps
 from importlib import import_module
 from pathlib import Path
 from types import FunctionType
-from typing import Any, Protocol
+from typing import Any
 
-from tripybuild.documents.document import Document
-from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span, suggest
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.errors.limits import first_problems, within_budget
 from tripybuild.frontend import Tensor
 from tripybuild.frontend.checks.messages import format_value
 from tripybuild.language.vocabulary import ANY_NAME, Vocabulary
 from tripybuild.model.chains import LISTS, Chain, Each, list_of_parts
-from tripybuild.model.config import CONFIG, ConfigChoice, ConfigOrigin, read_config
+from tripybuild.model.config import CONFIG, ConfigChoice, read_config
 from tripybuild.model.context import BuildContext, FileScope, SkipStep
 from tripybuild.model.instances import Instance
 from tripybuild.model.libraries import Homes, OperatorLibrary, builtin_library, no_libraries
+from tripybuild.model.model_graph import EntryGraph, ModelGraph
 from tripybuild.model.modules import ModuleInstance, ModuleTemplate
 from tripybuild.model.size_laws import check_size_laws
 from tripybuild.model.size_values import nested_choices
@@ -26,10 +26,8 @@ from tripybuild.model.sizes import fix_sizes, make_inputs, make_symbols
 from tripybuild.model.steps import Next
 from tripybuild.model.templates import Template
 from tripybuild.model.used_files import open_file, type_variables
-from tripybuild.model.weight_origins import WeightOrigin
 from tripybuild.process.gc_pause import pause_gc
-from tripybuild.schema.files import WeightsEntry
-from tripybuild.schema.model.entry_points import entry_label, find_entry
+from tripybuild.schema.model.entry_points import entry_label
 from tripybuild.schema.model.includes import load_model
 from tripybuild.schema.model.model import Model
 from tripybuild.schema.operator.part import Part
@@ -42,90 +40,6 @@ from tripybuild.types.size_range import SizeRange
 from tripybuild.types.vocabulary import SHAPE
 
 METHODS = frozenset({"cast", "flatten", "permute", "reshape", "squeeze", "transpose", "unsqueeze"})
-
-
-class Origin(Protocol):
-    """What a graph was recorded from, and where its parts stand in it."""
-
-    @property
-    def path(self) -> str:
-        """The file."""
-        ...
-
-    @property
-    def text(self) -> str:
-        """What the file holds, if it alone says what the graph is."""
-        ...
-
-    def span(self, location: tuple[str | int, ...], *, key: bool = False) -> Span:
-        """The place of a part, such as `("ranges", "B")`."""
-        ...
-
-
-@dataclass(frozen=True, eq=False)
-class EntryGraph:
-    """One entry of a model as a graph, with what the graph does not say.
-
-    Args:
-        graph: What it does.
-        states: The states that it reads or updates: inputs `NAME`, and outputs `NAME.next`.
-        ranges: The dynamic sizes of its inputs.
-        doc: What the model says of it.
-    """
-
-    graph: Graph
-    states: tuple[str, ...] = ()
-    ranges: Mapping[str, SizeRange] = field(default_factory=dict)
-    doc: str = ""
-
-
-@dataclass(frozen=True, eq=False)
-class ModelGraph:
-    """A model as graphs by the names of its entries, with what the graphs do not say.
-
-    The graphs share the values of weights, states and constants.
-    """
-
-    name: str
-    entries: Mapping[str, EntryGraph]
-    doc: str
-    document: Origin
-    used: tuple[Document, ...] = ()
-    weights: WeightsEntry | None = None
-    sizes: Mapping[str, object] = field(default_factory=dict)
-    config: ConfigOrigin | None = None
-    prepared: Mapping[str, Graph] = field(default_factory=dict)
-    """How each weight is computed that is in no file: a graph of other weights."""
-    origins: Mapping[str, WeightOrigin] = field(default_factory=dict)
-    """Where weights are declared."""
-
-    def entry(self, name: str | None = None) -> EntryGraph:
-        """The entry of a name, or the only one.
-
-        Raises:
-            DiagnosticError: There is no such entry, or several of which none is named.
-        """
-        return find_entry(self.entries, name, self.name)
-
-    @property
-    def graph(self) -> Graph:
-        """The graph of the only entry."""
-        return self.entry().graph
-
-    @property
-    def ranges(self) -> dict[str, SizeRange]:
-        """The dynamic sizes of all entries: one name is one range."""
-        return {name: r for entry in self.entries.values() for name, r in entry.ranges.items()}
-
-    @property
-    def declared_weights(self) -> dict[str, Value]:
-        """The weights of all entries by path."""
-        return {n: v for entry in self.entries.values() for n, v in entry.graph.weights.items()}
-
-    @property
-    def stored_weights(self) -> dict[str, Value]:
-        """The weights that are in files."""
-        return {n: v for n, v in self.declared_weights.items() if n not in self.prepared}
 
 
 def build(
@@ -390,6 +304,3 @@ def _vocabulary(call_list: Callable[[list[Any]], Chain]) -> Vocabulary:
             (Next, ANY_NAME),
         ),
     )
-
-
-__all__ = ["ModelGraph", "SkipStep", "build"]

@@ -12,7 +12,7 @@ from tripybuild.errors.budget import Budget
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.errors.limits import within_budget
 from tripybuild.language.records import Record
-from tripybuild.model.graph_builder import EntryGraph, ModelGraph
+from tripybuild.model.model_graph import EntryGraph, ModelGraph
 from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.constants import Data
 from tripybuild.trace.generated_code import operation_class

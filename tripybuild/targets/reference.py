@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from tripybuild.compiler.lowering.footprint import check_footprint
 from tripybuild.compiler.lowering.specialize import check_laws, specialize_graph
-from tripybuild.model.graph_builder import EntryGraph, ModelGraph
+from tripybuild.model.model_graph import EntryGraph, ModelGraph
 from tripybuild.model.size_limits import check_graph_bytes
 from tripybuild.reference.execute import reference_run
 from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel

@@ -20,8 +20,9 @@ from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.language.evaluate import evaluate
 from tripybuild.language.grammar import Program, parse
 from tripybuild.language.names import free_names
-from tripybuild.model.graph_builder import ModelGraph, build
+from tripybuild.model.graph_builder import build
 from tripybuild.model.libraries import OperatorLibrary
+from tripybuild.model.model_graph import ModelGraph
 from tripybuild.reference.execute import reference_run
 from tripybuild.reference.numerics.arrays import Array
 from tripybuild.schema.load import ModuleDeclaration, Registry

@@ -11,7 +11,7 @@ import numpy as np
 from tripybuild.errors.budget import Budget, spend
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span, suggest
 from tripybuild.errors.limits import first_problems, within_budget
-from tripybuild.model.graph_builder import ModelGraph, Origin
+from tripybuild.model.model_graph import ModelGraph, Origin
 from tripybuild.schema.files import WeightsEntry
 from tripybuild.trace.values import Value
 from tripybuild.weights import safetensors

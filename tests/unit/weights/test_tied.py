@@ -12,7 +12,8 @@ import tripybuild
 from tripybuild.artifact import container
 from tripybuild.compiler import session
 from tripybuild.errors.diagnostics import DiagnosticError
-from tripybuild.model.graph_builder import EntryGraph, build
+from tripybuild.model.graph_builder import build
+from tripybuild.model.model_graph import EntryGraph
 from tripybuild.targets.tensorrt import model as tensorrt_model
 from tripybuild.weights import safetensors
 from tripybuild.weights.checkpoint import check_weights

@@ -9,7 +9,7 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.trace.graph import Graph
 
 if TYPE_CHECKING:
-    from tripybuild.model.graph_builder import ModelGraph  # which reads specifications
+    from tripybuild.model.model_graph import ModelGraph  # which reads specifications
 
 AHEAD = "the sizes are those to compile for: `opt` below `ranges:`, if declared, or `shapes`"
 Shapes = Sequence[Mapping[str, int]]

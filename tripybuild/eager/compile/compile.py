@@ -28,7 +28,7 @@ from tripybuild.errors.logger import logger
 from tripybuild.frontend.checks.argument_error import argument_error
 from tripybuild.frontend.sizes import trace_mode
 from tripybuild.frontend.tensor import PACKAGES
-from tripybuild.model.graph_builder import EntryGraph, ModelGraph
+from tripybuild.model.model_graph import EntryGraph, ModelGraph
 from tripybuild.process.gc_pause import pause_gc
 from tripybuild.schema.model.entry_points import UNNAMED
 from tripybuild.targets.table import DEFAULT, parse_target

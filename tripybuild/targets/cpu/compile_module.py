@@ -24,7 +24,7 @@ from tripybuild.trace.graph import Graph
 from tripybuild.worker import compiler_process
 
 if TYPE_CHECKING:
-    from tripybuild.model.graph_builder import ModelGraph  # which reads specifications
+    from tripybuild.model.model_graph import ModelGraph  # which reads specifications
 
 REFUSED = "compiler-failed"
 

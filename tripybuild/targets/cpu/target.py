@@ -11,7 +11,7 @@ from typing import Any
 from tripybuild.artifact.manifest_schema import manifest_error
 from tripybuild.compiler.lowering.specialize import sizes_name
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.model.graph_builder import EntryGraph, ModelGraph
+from tripybuild.model.model_graph import EntryGraph, ModelGraph
 from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
 from tripybuild.targets.cpu.compile_module import compile_module, lower_graph, stablehlo_module
 from tripybuild.targets.executable_file import entry_member

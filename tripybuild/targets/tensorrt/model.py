@@ -10,7 +10,7 @@ from tripybuild.compiler.lowering.lower import lower_tensorrt
 from tripybuild.compiler.lowering.specialize import check_laws
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.errors.logger import logger
-from tripybuild.model.graph_builder import EntryGraph, ModelGraph
+from tripybuild.model.model_graph import EntryGraph, ModelGraph
 from tripybuild.targets.protocol import CompileRequest, EntryRequest
 from tripybuild.targets.tensorrt.build import (
     PACKED,

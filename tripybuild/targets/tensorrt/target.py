@@ -15,7 +15,7 @@ from typing import Any
 from tripybuild.artifact.cache import Cache, key
 from tripybuild.artifact.call_signature import import_array
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.model.graph_builder import EntryGraph, ModelGraph
+from tripybuild.model.model_graph import EntryGraph, ModelGraph
 from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
 from tripybuild.targets.protocol import (
     CompileRequest,
