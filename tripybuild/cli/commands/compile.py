@@ -120,7 +120,6 @@ def compile_model(
         message = f"`{spec}` declares its inputs itself"
         hint = "`--input` is for functions of Python files"
         raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
-    how: dict[str, Any]
     path = output or Path(f"{spec.stem if asked is None else asked.name}{SUFFIX}")
     if output is not None or emit is None:
         _check_output_differs(path, spec)
@@ -128,18 +127,11 @@ def compile_model(
         if weights is not None:
             message = "`--emit` prints a form that holds no weights"
             raise DiagnosticError(Diagnostic("wrong-value", message, hint="leave out `--weights`"))
-        from tripybuild.compiler import session  # noqa: PLC0415
-
+        how: dict[str, Any] = {"sizes": chosen, "config": config, "entry": entry}
         if asked is not None:
-            text = session.emit_graph(
-                record_program(asked, inputs or []).compiler_input, emit, wanted
-            )
+            text = _emit_function(asked, inputs or [], emit, wanted)
         else:
-            from tripybuild.packages.libraries import model_libraries  # noqa: PLC0415
-
-            homes = model_libraries(registry, spec)
-            how = {"sizes": chosen, "shapes": wanted, "config": config}
-            text = session.emit(spec, emit, entry=entry, homes=homes, **how)
+            text = _emit_spec(spec, registry, emit, shapes=wanted, **how)
         return write_stage_text(text, emit, output)
     if entry is not None:
         message, hint = "an executable has all entries of its spec", "`--entry` is for `--emit`"
@@ -151,6 +143,21 @@ def compile_model(
         )
     how |= {"sizes": chosen, "function": function, "weights": weights, "config": config}
     return _save_executable(spec, path, target, partial(_from_spec, spec, registry, **how))
+
+
+def _emit_function(
+    asked: FunctionReference, inputs: Sequence[ArgumentSpec], emit: str, shapes: Any
+) -> str:
+    from tripybuild.compiler import session  # noqa: PLC0415
+
+    return session.emit_graph(record_program(asked, inputs).compiler_input, emit, shapes)
+
+
+def _emit_spec(spec: Path, added: list[Path] | None, emit: str, **how: Any) -> str:
+    from tripybuild.compiler import session  # noqa: PLC0415
+    from tripybuild.packages.libraries import model_libraries  # noqa: PLC0415
+
+    return session.emit(spec, emit, homes=model_libraries(added, spec), **how)
 
 
 def _from_spec(spec: Path, added: list[Path] | None, target: str, **how: Any) -> "Executable":

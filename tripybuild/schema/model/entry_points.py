@@ -53,16 +53,19 @@ def entry_label(model: str, name: str) -> str:
     return f"{model}.{name}" if name else model
 
 
+def missing_keys(document: Document) -> Iterator[Diagnostic]:
+    """What a model's file lacks that has no entries."""
+    data = document.data if isinstance(document.data, dict) else {}
+    if "model" in data and "entries" not in data:
+        for key in ("inputs", "outputs"):
+            if key not in data:
+                message, label = f"`{key}` is missing", f"needs `{key}`"
+                yield Diagnostic("missing-key", message, document.span(()), label)
+
+
 def check_entries(file: ModelFile, document: Document) -> Iterator[Diagnostic]:
     """What is wrong with the entries of a model's file, but for what stands in them."""
     if not file.entries:
-        for key in ("inputs", "outputs"):
-            if key not in file.model_fields_set:
-                hint = "a model has `inputs` and `outputs`, or `entries` that have them"
-                yield Diagnostic(
-                    "missing-key", f"`{key}` is missing", document.span(()), f"needs `{key}`",
-                    hint=hint,
-                )  # fmt: skip
         return
     for key in OWN_KEYS:
         if key in file.model_fields_set:

@@ -12,6 +12,7 @@ from pathlib import Path
 from tripybuild.documents.document import Document, read
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span, suggest
 from tripybuild.schema.files import DefinitionsFile, ModelFile
+from tripybuild.schema.model.entry_points import missing_keys
 from tripybuild.schema.model.file_references import is_inside, outside_diagnostic, resolve_path
 from tripybuild.schema.model.model import (
     Definitions,
@@ -38,11 +39,12 @@ def load_model(path: Path) -> tuple[Model | None, list[Diagnostic]]:
     document, found = read(path)
     if document is None or found:
         return None, found
-    file, found = validate(document, ModelFile)
-    if file is None:
+    file, problems = validate(document, ModelFile)
+    found = [*missing_keys(document), *problems]
+    if file is None or found:
         return None, found
-    model, problems = elaborate_model(document, file)
-    used = _IncludedFiles(found + problems)
+    model, found = elaborate_model(document, file)
+    used = _IncludedFiles(found)
     with used.reading(path.resolve(), document.span(())):
         define = {**model.define, **used.parts(document, file)}
     model = replace(
@@ -140,7 +142,7 @@ class _IncludedFiles:
             return None
         is_model = isinstance(document.data, dict) and "model" in document.data
         file, problems = validate(document, ModelFile if is_model else DefinitionsFile)
-        self._keep(problems, span)
+        self._keep([*missing_keys(document), *problems], span)
         if file is None:
             return None
         assert isinstance(file, (ModelFile, DefinitionsFile))
