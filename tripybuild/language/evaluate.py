@@ -28,9 +28,18 @@ def evaluate(
     vocabulary: Vocabulary,
     *,
     passes: tuple[type[BaseException], ...] = (),
+    blamed: list[ast.AST] | None = None,
 ) -> Any:
-    """Give the value of a snippet that `grammar.parse` accepted."""
-    meter = Meter(passes)
+    """Give the value of a snippet that `grammar.parse` accepted.
+
+    Args:
+        program: The snippet.
+        names: What its names mean.
+        vocabulary: What else it can name and do.
+        passes: Errors that pass through unchanged, beside those that say more by themselves.
+        blamed: Takes the nodes at which such an error came up, the innermost first.
+    """
+    meter = Meter(passes, blamed)
     frame = Frame({}, names, vocabulary, meter)
     file = current()
     if file is None:

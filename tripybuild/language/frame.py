@@ -24,11 +24,14 @@ _UNSUPPORTED: Final = "unsupported operand type(s)"  # Python's words, which nam
 class Meter:
     """The work that is left to one evaluation, and the errors that are not its own."""
 
-    __slots__ = ("left", "passes")
+    __slots__ = ("blamed", "left", "passes")
 
-    def __init__(self, passes: tuple[type[BaseException], ...]) -> None:
+    def __init__(
+        self, passes: tuple[type[BaseException], ...], blamed: list[ast.AST] | None = None
+    ) -> None:
         self.left = MAXIMUM_STEPS
         self.passes = passes
+        self.blamed = blamed
 
 
 class EvaluationError(Exception):
@@ -118,6 +121,8 @@ class Frame:
             raise EvaluationError(str(error), node, self.meter, error.code, error.hint) from error
         kinds = type(error).__mro__
         if hasattr(error, "diagnostics") or any(kind.__name__ == "UndecidedSize" for kind in kinds):
+            if self.meter.blamed is not None:
+                self.meter.blamed.append(node)
             raise error
         if isinstance(error, (BudgetError, *self.meter.passes)):
             raise error

@@ -1,7 +1,7 @@
 """Build context shared by all parts of a model: sizes, names, weights, and diagnostics."""
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
@@ -15,6 +15,7 @@ from tripybuild.errors.budget import BudgetError, spend
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span, suggest
 from tripybuild.errors.limits import budget_diagnostic, first_problems
 from tripybuild.frontend.checks.messages import number_hint
+from tripybuild.language.blame import blamed_part
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.vocabulary import Vocabulary
 from tripybuild.model.weight_origins import WeightOrigins
@@ -240,8 +241,18 @@ class BuildContext:
         Raises:
             DiagnosticError: Where it has none, at the part of the snippet that is at fault.
         """
+        blamed: list[ast.AST] = []
         try:
-            return evaluate(snippet.program, names, self.vocabulary, passes=(SkipStep,))
+            return evaluate(
+                snippet.program, names, self.vocabulary, passes=(SkipStep,), blamed=blamed
+            )
+        except NonterminationError:
+            raise
+        except DiagnosticError as error:
+            whole = _span(snippet)
+            if not blamed or all(each.span != whole for each in error.diagnostics):
+                raise
+            raise _narrowed(error, snippet, blamed) from error
         except EvaluationError as error:
             span = snippet.span(error.node)
             hint = error.hint or self._hint(error, snippet, names)
@@ -251,7 +262,7 @@ class BuildContext:
                 Diagnostic(
                     "undecided-size",
                     f"whether `{undecided.condition}` holds is known only when the model runs",
-                    snippet.span(),
+                    _blamed_span(snippet, blamed),
                     hint="give the size a range that decides it, or make it a fixed size",
                 )
             ) from undecided
@@ -287,6 +298,20 @@ class BuildContext:
             self.made[key] = make()
         result: Made = self.made[key]
         return result
+
+
+def _narrowed(
+    error: DiagnosticError, snippet: Snippet, blamed: Sequence[ast.AST]
+) -> DiagnosticError:
+    """The error, at the part of the snippet that fails and not at all of it."""
+    whole, part = _span(snippet), _blamed_span(snippet, blamed)
+    found = (replace(d, span=part) if d.span == whole else d for d in error.diagnostics)
+    return DiagnosticError(*found)
+
+
+def _blamed_span(snippet: Snippet, blamed: Sequence[ast.AST]) -> Span:
+    """The place of the innermost node that failed; of the whole where none is known."""
+    return snippet.span(blamed_part(blamed[0], snippet.text) if blamed else None)
 
 
 def _parameters(function: FunctionType) -> str:

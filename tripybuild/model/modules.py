@@ -72,8 +72,10 @@ class ModuleTemplate(Repeatable):
         return (id(self.kind), *types, *given, *named)
 
     def __call__(self, /, *given: object, **named: object) -> "ModuleTemplate":
-        """`Linear(width, 3 * width, bias=False)`: bind the arguments."""
-        return replace(self, given=given, named=named)
+        """`Linear(width, 3 * width, bias=False)`: bind the arguments, which the class checks."""
+        bound = replace(self, given=given, named=named)
+        self.context.memoize(bound, bound.make)
+        return bound
 
     def make(self) -> Any:
         """A module whose weights have no path.
