@@ -71,7 +71,7 @@ class Peer:
         groups: dict[tuple[type, str, float], list[Any]] = {}
         for module in self.module.modules():
             for key in EPSILONS:
-                if isinstance(value := getattr(module, key, None), float):
+                if isinstance(value := vars(module).get(key), float):
                     groups.setdefault((type(module), key, value), []).append(module)
         for (kind, key, value), modules in groups.items():
             yield f"{kind.__name__}.{key} = {value}", _other_epsilon(modules, key, value)
