@@ -17,6 +17,7 @@ import json
 import mmap
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -147,13 +148,16 @@ def map_arrays(given: Mapping[str, Any]) -> dict[str, Array]:
 
 
 def _part(whole: Array, name: str, place: Mapping[str, Any]) -> Array:
-    """Return a tensor in a file; those of elements shorter than a byte stay bytes."""
+    """Return a tensor in a file; two elements in a byte stay bytes.
+
+    Of int4, safetensors and arrays have a byte for each.
+    """
     begin, end, word = int(place["begin"]), int(place["end"]), str(place["dtype"])
     if not 0 <= begin <= end <= whole.size:
         message = f"The weights file ends before `{name}` does"
         raise DiagnosticError(Diagnostic("weights-malformed", message))
     found = BY_NAME.get(word) or SAFETENSORS.get(word)
-    if found is None or found.bits < BYTE:
+    if found is None or (found.bits < BYTE and end - begin < prod(place["shape"])):
         return whole[begin:end]
     if (end - begin) % found.numpy.itemsize:
         message = f"The bytes of `{name}` are not a whole number of {found}"

@@ -4,6 +4,7 @@ import hashlib
 import json
 import zlib
 
+import ml_dtypes
 import numpy as np
 import pytest
 from tensorrt_programs import PROGRAMS, A, function
@@ -179,6 +180,16 @@ def test_packed_bytes_of_a_file_are_packed_elements(tmp_path):
     place = {"dtype": "I4", "shape": [3], "begin": 0, "end": 2}
     (found,) = request.map_arrays({"path": str(path), "tensors": {"w": place}}).values()
     assert found.tobytes() == bytes.fromhex("f107")
+
+
+def test_bytes_of_a_file_may_be_elements_of_four_bits(tmp_path):
+    """As NumPy has them, and executables: weights of int4 that were prepared."""
+    array = np.array([1, -1, 7, -8, 0], ml_dtypes.int4)
+    path = tmp_path / "weights"
+    path.write_bytes(array.tobytes())
+    place = {"dtype": "int4", "shape": [5], "begin": 0, "end": 5}
+    (found,) = request.map_arrays({"path": str(path), "tensors": {"w": place}}).values()
+    np.testing.assert_array_equal(found, array, strict=True)
 
 
 def test_the_process_runs_passes_first(process):
