@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.frontend.binding import CallError, binding_errors
 from tripybuild.frontend.checks.argument_error import caller_diagnostic
-from tripybuild.frontend.checks.messages import OTHER_DTYPES, PYTHON
+from tripybuild.frontend.checks.messages import OTHER_DTYPES, PYTHON, nearest_name
 from tripybuild.frontend.sizes import with_tensors
 from tripybuild.frontend.tensor import PACKAGES, Tensor
 from tripybuild.language.limits import LimitError
@@ -292,7 +292,7 @@ def missing_name(package: str, name: str, known: Iterable[str]) -> AttributeErro
 
     def hint() -> str | None:
         names = import_module(f"{package}.others").NAMES
-        near = OTHERS.get(name) or names.get(name.lower()) or suggest(name, known)
+        near = OTHERS.get(name) or nearest_name(name, known, lambda each: names.get(each.lower()))
         return f"did you mean `{near}`?" if near else None
 
     message = f"module `{package}` has no attribute `{name}`"

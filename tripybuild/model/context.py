@@ -12,9 +12,9 @@ from typing import Any, ClassVar, TypeVar
 
 from tripybuild.documents.document import Document
 from tripybuild.errors.budget import BudgetError, spend
-from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span, suggest
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.errors.limits import budget_diagnostic, first_problems
-from tripybuild.frontend.checks.messages import number_hint
+from tripybuild.frontend.checks.messages import nearest_name, number_hint
 from tripybuild.language.blame import blamed_part
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.vocabulary import Vocabulary
@@ -276,7 +276,7 @@ class BuildContext:
                 scope = self._scopes[id(snippet.document)]
                 if name in FOREIGN_PARTS:
                     return FOREIGN_PARTS[name]
-                near = self.translate(name) or suggest(name, {*names, *self.known(scope)})
+                near = nearest_name(name, {*names, *self.known(scope)}, self.translate)
                 return f"did you mean `{near}`?" if near else None
             case ast.Attribute(attr=name) if error.__cause__ is None:
                 if name in self.known(self._scopes[id(snippet.document)]):

@@ -115,5 +115,9 @@ class AliasEntry(StrictModel):
 
     tensor: Method | list[Method] | None = None
     reflected: Method | None = None
+    names: list[SnakeCase] = Field(
+        default_factory=list,
+        description="Functions of other systems that are nearest to it, for suggestions alone.",
+    )
     onnx: str | ForeignEntry | list[str | ForeignEntry] | None = None
     aten: str | ForeignEntry | list[str | ForeignEntry] | None = None

@@ -52,10 +52,12 @@ def _foreign_methods(operator: Operator) -> tuple[dict[str, str], dict[str, list
 def _foreign_names(operator: Operator) -> tuple[str, ...]:
     """The names that an operator has in other systems, as functions are called, in their order.
 
-    Overloads have one name there, and names that begin with an underscore are private.
+    Some are of functions that mean nearly the same. Overloads have one name there, and names that
+    begin with an underscore are private.
     """
     found = (alias.signature.name.partition(".")[0].lower() for alias in operator.foreign)
-    return tuple(sorted({each for each in found if not each.startswith("_")} - {operator.name}))
+    public = {each for each in found if not each.startswith("_")}
+    return tuple(sorted({*public, *operator.aliases.names} - {operator.name}))
 
 
 def _files(operator: Operator, calls: CallResolver) -> Iterator[tuple[str, str]]:
