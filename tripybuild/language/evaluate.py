@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from tripybuild.errors.budget import current
-from tripybuild.language.frame import COLLECTIONS, EvaluationError, Frame, Meter
+from tripybuild.language.frame import COLLECTIONS, EvaluationError, Frame, Meter, is_type_error
 from tripybuild.language.grammar import Assignment, Program
 from tripybuild.language.limits import MAXIMUM_STEPS, check_length, show
 from tripybuild.language.operations import Truth, binary, comparison, unary
@@ -209,6 +209,8 @@ def _subscript(frame: Frame, node: ast.Subscript) -> Any:
     try:
         part = value[key]
     except Exception as error:  # noqa: BLE001
+        if is_type_error(error):
+            frame.fail(node, f"{show(value)} cannot be read at {show(key)}")
         what = "such part" if isinstance(key, slice) else f"item {show(key)}"
         frame.wrap(node, error, f"{show(value)} has no {what}")
     return frame.check_value(part) if isinstance(key, slice) else part
@@ -237,6 +239,9 @@ def _call(frame: Frame, node: ast.Call) -> Any:
     try:
         return frame.check_value(function(*arguments, **named))
     except Exception as error:  # noqa: BLE001
+        if is_type_error(error) and arguments and isinstance(node.func, ast.Name):
+            shown = ", ".join(map(show, arguments))
+            frame.fail(node, f"`{node_text(node.func)}` does not take {shown}")
         return frame.wrap(node, error, f"`{node_text(node.func)}`")
 
 

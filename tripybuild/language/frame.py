@@ -5,6 +5,7 @@ A host object may raise anything, so whatever runs one is wrapped: the error bec
 """
 
 import ast
+import re
 from collections.abc import Mapping
 from typing import Any, Final, NoReturn
 
@@ -18,7 +19,20 @@ COLLECTIONS: Final = (list, tuple, str, dict, Record)
 MEASURED: Final = (int, *COLLECTIONS, float, complex, bytes)
 """The types of values whose size is looked at whenever one is made."""
 
-_UNSUPPORTED: Final = "unsupported operand type(s)"  # Python's words, which name classes of ours
+
+# What Python says of values of types that do not fit, in words that are its own.
+_OF_TYPES: Final = re.compile(
+    r"unsupported operand type|'[^']*' not supported between|bad operand type"
+    r"|object of type .* has no len|.* object is not (iterable|subscriptable|an iterator)"
+    r"|can only concatenate|can't multiply sequence|must be real number, not"
+    r"|.* object cannot be interpreted as an integer|.* indices must be integers"
+    r"|argument of type .* is not (iterable|a container)|type .* doesn't define"
+)
+
+
+def is_type_error(error: Exception) -> bool:
+    """Whether Python has said that values are of types that do not fit."""
+    return type(error) is TypeError and _OF_TYPES.match(str(error)) is not None
 
 
 class Meter:
@@ -107,9 +121,15 @@ class Frame:
             for part, value in zip(target.elts, items, strict=True):
                 self.bind(part, value)
 
-    def fail(self, node: ast.AST, message: str, code: str = "snippet-evaluation") -> NoReturn:
+    def fail(
+        self,
+        node: ast.AST,
+        message: str,
+        code: str = "snippet-evaluation",
+        hint: str | None = None,
+    ) -> NoReturn:
         """Stop here."""
-        raise EvaluationError(message, node, self.meter, code)
+        raise EvaluationError(message, node, self.meter, code, hint)
 
     def wrap(self, node: ast.AST, error: Exception, doing: str, *operands: object) -> NoReturn:
         """Say where an error came up, unless it is one that says more by itself."""
@@ -133,7 +153,7 @@ class Frame:
         called, _, rest = reason.partition("() ")
         if rest and doing.strip("`").endswith(called.rpartition(".")[2]):
             message = f"{doing} {rest}".replace("'", "`")
-        if reason.startswith(_UNSUPPORTED):
+        if is_type_error(error):
             message = f"{doing} has no meaning"
         code = "snippet-limit" if isinstance(error, LimitError) else "snippet-evaluation"
         refused = EvaluationError(message, node, self.meter, code)

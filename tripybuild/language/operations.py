@@ -91,7 +91,8 @@ def comparison(frame: Frame, node: ast.Compare, sign: ast.cmpop, left: Any, righ
     try:
         return _COMPARE[kind](left, right)
     except Exception as error:  # noqa: BLE001
-        frame.wrap(node, error, f"`{OPERATORS[kind]}` of {show(left)} and {show(right)}")
+        doing = f"`{OPERATORS[kind]}` of {show(left)} and {show(right)}"
+        frame.wrap(node, error, doing, left, right)
 
 
 def _check_choices(frame: Frame, node: ast.Compare, left: object, right: object) -> None:

@@ -73,6 +73,11 @@ class Record:
         """Give the same record with other values."""
         return Record(self._path, fields, self._source)
 
+    def read_hint(self) -> str | None:
+        """Say how a value of it is read, if it has one."""
+        first = next(iter(self), None)
+        return f"a record is read by its keys: `{self._path}.{first}`" if first else None
+
     def values(self) -> Iterator[Any]:
         """Give what it holds, in the order of its keys."""
         return iter(self._fields.values())

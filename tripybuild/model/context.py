@@ -17,6 +17,7 @@ from tripybuild.errors.limits import budget_diagnostic, first_problems
 from tripybuild.frontend.checks.messages import nearest_name, number_hint
 from tripybuild.language.blame import blamed_part
 from tripybuild.language.evaluate import EvaluationError, evaluate
+from tripybuild.language.records import Record
 from tripybuild.language.vocabulary import Vocabulary
 from tripybuild.model.weight_origins import WeightOrigins
 from tripybuild.schema.operator.operator import Snippet
@@ -283,6 +284,8 @@ class BuildContext:
                     return f"`{name}` is a function, no method: `{name}(...)`"
                 if other := self.translate(name):
                     return f"did you mean the function `{other}(...)`?"
+            case ast.BinOp() if any(isinstance(each, Record) for each in error.operands):
+                return next(each.read_hint() for each in error.operands if isinstance(each, Record))
             case ast.BinOp() if isinstance(error.__cause__, TypeError):
                 sizes = [each for each in error.operands if isinstance(each, Dim)]
                 return f"`//` divides sizes; {number_hint(sizes[0])}" if sizes else None

@@ -25,7 +25,7 @@ from tripybuild.model.size_values import nested_choices
 from tripybuild.model.sizes import fix_sizes, make_inputs, make_symbols
 from tripybuild.model.steps import Next
 from tripybuild.model.templates import Template
-from tripybuild.model.used_files import open_file, type_variables
+from tripybuild.model.used_files import add_reach_hints, open_file, type_variables
 from tripybuild.process.gc_pause import pause_gc
 from tripybuild.schema.model.entry_points import entry_label
 from tripybuild.schema.model.includes import load_model
@@ -67,7 +67,10 @@ def build(
     own = homes(model.registries)  # whose files have budgets of their own
     # One file gives one graph, whatever was built before.
     with within_budget(budget=budget), fresh_symbols(), pause_gc():
-        return _Builder(model, own).build(overrides or {}, config or ConfigChoice())
+        try:
+            return _Builder(model, own).build(overrides or {}, config or ConfigChoice())
+        except DiagnosticError as error:
+            raise add_reach_hints(error, model.files, overrides or {}) from error
 
 
 class _Builder:

@@ -5,7 +5,7 @@ from numbers import Integral
 from typing import Any
 
 from tripybuild.errors.diagnostics import suggest
-from tripybuild.frontend.checks.messages import format_value
+from tripybuild.frontend.checks.messages import found_text
 from tripybuild.language.records import ChoiceWord, Record
 from tripybuild.symbolic.dims import Dim
 from tripybuild.types.dtypes import BY_NAME, dtype
@@ -111,6 +111,4 @@ def _dtype(value: object) -> dtype:
 
 
 def _shown(value: object) -> str:
-    if isinstance(value, str):
-        return f"`{value[:60]}`"
-    return f"the record {format_value(value)}" if isinstance(value, Record) else format_value(value)
+    return f"`{value[:60]}`" if isinstance(value, str) else found_text(value)

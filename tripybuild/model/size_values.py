@@ -17,7 +17,7 @@ from tripybuild.model.size_types import SizeTypeError, fit_size, pattern_of
 from tripybuild.schema.model.sizes import SizeList, SizeNode, SizeRecord, names_read
 from tripybuild.schema.operator.operator import Location, Snippet
 from tripybuild.schema.operator.part import PartParameter
-from tripybuild.types.dtypes import dtype
+from tripybuild.types.dtypes import BY_NAME, dtype
 
 OWN = object()  # the file's own value counts
 Chosen = Mapping[str, Any]
@@ -78,7 +78,8 @@ class _SizeReader:
         sizes: dict[str, Any],
     ) -> None:
         self.context, self.document, self.sizes = context, document, sizes
-        self.known: Mapping[str, object] = ChainMap(dict(types), sizes)  # a copy would be squared
+        known: list[dict[str, Any]] = [dict(types), sizes, dict(BY_NAME)]
+        self.known: Mapping[str, object] = ChainMap(*known)  # a copy for each would be squared
         self.lost: set[str] = set()
         self.open: dict[str, Any] = {}  # the entries of the record that is being read
 
@@ -156,7 +157,10 @@ class _SizeReader:
     def _declared(self, size: PartParameter, chosen: Any, path: str, at: Location) -> Any:
         if chosen is OWN and size.default is None:
             message = f"`{path}` has no default, and no value"
-            hint = f"`--set {path}=...` gives it one, or `with:` where the file is used"
+            is_model = self.document is self.context.document
+            hint = (
+                f"`--set {path}=...` gives it one" if is_model else "it is handed over by `with:`"
+            )
             raise DiagnosticError(
                 Diagnostic("size-missing", message, self.document.span(at), hint=hint)
             )
@@ -220,7 +224,7 @@ class _SizeReader:
 
     def _evaluate(self, snippet: Snippet, path: str) -> Any:
         top = path.partition(".")[0].partition("[")[0]
-        if self.open and top in names_read(snippet):
+        if top != path and top in names_read(snippet):
             self.sizes[top] = self._open_record(top, self.open)
         with self.context.at(snippet, path):
             return self.context.evaluate(snippet, self.known)

@@ -28,9 +28,18 @@ def fix_sizes(context: BuildContext, model: Model, overrides: Mapping[str, objec
         if name not in known:
             span = model.document.span(("sizes",) if model.sizes else ())
             message = f"`{model.name}` has no size `{name}`"
-            hint = _hint(name, known)
+            hint = _hand_over_hint(model, name) or _hint(name, known)
             context.found.append(Diagnostic("unknown-size", message, span, hint=hint))
     read_sizes(context, model.document, model.sizes, context.types, context.sizes, overrides)
+
+
+def _hand_over_hint(model: Model, name: str) -> str | None:
+    """How a size is set that only a used file has."""
+    for file in model.files:
+        if name in file.sizes:
+            hand_over = f"declare it here, and hand it over: `with: {{{name}: {name}}}`"
+            return f"`{file.name}`, which this file uses, has it; {hand_over}"
+    return None
 
 
 def make_symbols(

@@ -3,7 +3,8 @@
 Invariant: a used file that is handed something over has a scope for that use alone.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
@@ -28,6 +29,8 @@ def open_file(context: BuildContext, file: Definitions) -> None:
     types, sizes = type_variables(file.types), dict[str, Any]()
     scope = FileScope(sizes, types, {**file.define, **file.includes})
     context.open_scope(file.document, scope)
+    if file.bound and context.found:  # what is handed over may be what has no value
+        return
     try:
         if found := read_config(file.document, file.config):
             sizes[CONFIG] = found.record
@@ -41,6 +44,29 @@ def open_file(context: BuildContext, file: Definitions) -> None:
     read_sizes(context, file.document, file.sizes, types, sizes, chosen)
     if problems == len(context.found):
         check_size_laws(context, file.name, file.laws, {**types, **sizes})
+
+
+def add_reach_hints(
+    error: DiagnosticError, files: Sequence[Definitions], chosen: Iterable[str]
+) -> DiagnosticError:
+    """Say of dtypes that do not fit that a caller's choice did not reach the files that are used.
+
+    Args:
+        error: What is wrong with a model.
+        files: What it uses.
+        chosen: The sizes and type variables that the caller chose.
+    """
+    for name in chosen:
+        left = [f.name for f in files if name in type_variables(f.types) and name not in f.bound]
+        if left:
+            reached = f"`--set {name}=...` does not reach `{left[0]}`"
+            hint = f"{reached}: hand it over by `with: {{{name}: {name}}}`"
+            found = [
+                replace(each, hint=hint) if each.code == "dtype-mismatch" else each
+                for each in error.diagnostics
+            ]
+            return DiagnosticError(*found)
+    return error
 
 
 def _bound_values(

@@ -13,6 +13,7 @@ from tripybuild.frontend.checks.call_site import CallSite, call_at, origins
 from tripybuild.frontend.checks.indexing import Index, IndexFormError, resolve
 from tripybuild.frontend.checks.messages import (
     format_value,
+    found_text,
     nearest_dtype,
     python_hint,
     replace_names,
@@ -152,7 +153,7 @@ class Attributes:
         *,
         shapes: bool = False,
     ) -> NoReturn:
-        self.must(name, f"be {wanted}", f"found {format_value(value)}", hint=hint, shapes=shapes)
+        self.must(name, f"be {wanted}", f"found {found_text(value)}", hint=hint, shapes=shapes)
 
     def integer(self, name: str, value: object) -> int:
         """`int`: a Python integer, or anything that is one exactly."""

@@ -13,6 +13,7 @@ from typing import Any, NoReturn, Protocol, Self
 from tripybuild.frontend.checks.call_site import call_at
 from tripybuild.frontend.checks.messages import (
     format_value,
+    found_text,
     join_alternatives,
     law_message,
     number_hint,
@@ -213,7 +214,7 @@ class Check(Regions):
         hint = f"make one of it: `Tensor({name})`" if in_python and is_data(value) else None
         if isinstance(value, (int, float, Dim)) and not isinstance(value, bool) and not in_python:
             hint = number_hint(value, type)
-        self.must(name, f"be {wanted}", f"found {format_value(value)}", hint=hint)
+        self.must(name, f"be {wanted}", f"found {found_text(value)}", hint=hint)
 
     def tensor(self, name: str, value: object) -> Any:
         """An input that must be a tensor."""

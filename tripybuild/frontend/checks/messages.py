@@ -9,6 +9,7 @@ from tripybuild.errors.user_frames import PACKAGES
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.grammar import SnippetError, parse_expression
 from tripybuild.language.names import PLACEHOLDER
+from tripybuild.language.records import Record
 from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.operation import Law
 from tripybuild.trace.values import TensorType
@@ -47,6 +48,12 @@ def format_value(value: object) -> str:
     kind = getattr(value, "type", None)
     text = str(kind) if isinstance(kind, TensorType) else _object_text(value)
     return text if len(text) <= _MOST_LETTERS else f"{text[:_MOST_LETTERS]}..."
+
+
+def found_text(value: object) -> str:
+    """A value where another one is wanted: what kind it is, where that is not to be seen."""
+    kinds: Mapping[type, str] = {Dim: "the size ", Record: "the record "}
+    return f"{kinds.get(type(value), '')}{format_value(value)}"
 
 
 def _object_text(value: object) -> str:

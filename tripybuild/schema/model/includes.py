@@ -117,7 +117,7 @@ class _IncludedFiles:
         real = path.resolve()
         if real in self.open:
             raise DiagnosticError(_cycle(name, span, self._way(real)))
-        key = (real, (document.path, id(document))) if bound else (real, None)
+        key = (real, (id(document), name) if bound else None)
         if key not in self.files:
             if len(self.files) >= MOST_FILES:
                 message = f"a model uses at most {MOST_FILES} files"
