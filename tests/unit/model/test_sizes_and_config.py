@@ -202,7 +202,7 @@ def test_the_manifest_shows_records_and_names_the_configuration(tmp_path):
     path = tmp_path / "elsewhere" / "small.json"
     path.write_text('{"layers": 1}')
     built = towers(tmp_path, path)
-    manifest = manifest_of_model(built, "reference", {})
+    manifest = manifest_of_model(built, "reference", {"": []})
 
     assert manifest["sizes"]["text"] == {"width": 4, "deep": {"depth": 1, "rate": 1.0}}
     assert manifest["sizes"]["act"] == "gelu"
