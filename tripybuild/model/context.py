@@ -277,6 +277,9 @@ class BuildContext:
                 scope = self._scopes[id(snippet.document)]
                 if name in FOREIGN_PARTS:
                     return FOREIGN_PARTS[name]
+                for part in scope.define.values():
+                    if name in part.state:
+                        return f"`{name}` is state of `{part.name}`: read it as `PART.{name}`"
                 near = nearest_name(name, {*names, *self.known(scope)}, self.translate)
                 return f"did you mean `{near}`?" if near else None
             case ast.Attribute(attr=name) if error.__cause__ is None:

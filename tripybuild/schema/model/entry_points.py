@@ -16,8 +16,9 @@ OWN_KEYS = ("inputs", "steps", "next", "outputs")
 # The public attributes of `compiler.executable.Executable`: `exe.NAME` would not be the entry.
 ATTRIBUTES = frozenset(
     {
-        *("entries", "entry", "entry_type", "inputs", "manifest", "measured", "member", "members"),
-        *("of", "outputs", "save", "signature", "start", "state", "target", "warnings", "weights"),
+        *("constants", "entries", "entry", "entry_type", "inputs", "manifest", "measured"),
+        *("member", "members", "of", "outputs", "save", "signature", "start", "state", "target"),
+        *("warnings", "weights"),
     }
 )
 
