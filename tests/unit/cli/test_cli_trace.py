@@ -248,7 +248,8 @@ def test_a_function_is_compiled(cli, tmp_path):
     assert code == 0
     assert out.startswith("output  float32[4, 4]  4, 4")
     code, out, _ = cli("inspect", "model.tpb", "--json")
-    assert [each["sizes"] for each in json.loads(out)["specialisations"]] == [{"N": 2}, {"N": 4}]
+    (entry,) = json.loads(out)["entries"]
+    assert [each["sizes"] for each in entry["specialisations"]] == [{"N": 2}, {"N": 4}]
     for words, message in (
         ((*asked, "--set", "a=1"), "takes no `--set`"),
         ((*asked, "--function", "main"), "takes no `--function`"),
