@@ -191,11 +191,13 @@ def law_violations(laws: Iterable[DeferredLaw], sizes: Mapping[str, int]) -> lis
             holds, names["problem"] = False, error.message
         if not holds:
             operator = law.code.partition("/")[0]
-            message, label = law_message(operator, law.law, names)
+            message, label = law_message(operator, law.law, names, sizes)
             given = ", ".join(f"{name} = {size}" for name, size in sizes.items())
             where = law_location(law.source, law.name, law.law.line)
-            notes = (f"this call has {given}, so {label}", f"required by {where}")
-            found.append(Diagnostic(law.code, message, notes=notes))
+            notes = [f"this call has {given}, so {label}", f"required by {where}"]
+            if law.place is not None:
+                notes.append(f"in `{law.place.label}` at {law.place.span()}")
+            found.append(Diagnostic(law.code, message, notes=tuple(notes)))
     return found
 
 

@@ -20,7 +20,7 @@ from tripybuild.process.package_catalog import Package, package_of
 from tripybuild.symbolic.dims import Dim, parse_dim, same
 from tripybuild.trace.constants import Constant, Data
 from tripybuild.trace.graph import Graph
-from tripybuild.trace.location import StoredLocation
+from tripybuild.trace.location import StoredLocation, UnknownLocation
 from tripybuild.trace.operation import DeferredLaw, Law, TraceOp
 from tripybuild.trace.region import Region
 from tripybuild.trace.values import TensorType, Value, is_static
@@ -72,11 +72,15 @@ def from_data(
         raise DiagnosticError(Diagnostic("executable-altered", message)) from error
 
 
-def law_data(law: DeferredLaw) -> dict[str, Any]:
-    """A deferred law as JSON data."""
+def law_data(law: DeferredLaw, folder: Path | None = None) -> dict[str, Any]:
+    """A deferred law as JSON data; its place is relative to a folder."""
     names = {name: encode_value(value) for name, value in law.names.items()}
     line = law.law.line or line_of(law.source, law.name)
     facts = {"code": law.code, "that": law.law.text, "source": law.source, "line": line}
+    if law.place is not None and not isinstance(law.place, UnknownLocation):
+        span = law.place.span()
+        path = portable_path(span.path, folder)
+        facts["place"] = {"label": law.place.label, "path": path, "at": [span.line, span.column]}
     return {
         **facts,
         "message": law.law.message,
@@ -97,7 +101,11 @@ def read_law(data: Mapping[str, Any], symbols: Mapping[str, Dim]) -> DeferredLaw
         hint=data.get("hint"),
         line=int(data["line"]),
     )
-    return DeferredLaw(str(data["code"]), law, names, str(data["source"]))
+    place = None
+    if "place" in data:
+        line, column = data["place"]["at"]
+        place = _place(data["place"]["label"], data["place"]["path"], line, column, line, column)
+    return DeferredLaw(str(data["code"]), law, names, str(data["source"]), place)
 
 
 def encode_value(value: object) -> Any:

@@ -16,6 +16,7 @@ from tripybuild.types.dtypes import BY_NAME
 
 _TENSOR = {"name": str, "dtype": str, "shape": [(int, str)]}
 _SIZE = (int, None)
+_PLACE = (None, {"label": str, "path": str, "at": [int]})
 _FORM: Mapping[str, Any] = {
     "model": str,
     "doc": str,
@@ -78,6 +79,8 @@ def _check_entry(entry: Mapping[str, Any]) -> None:
         if not known or len({each["name"] for each in tensors}) != len(tensors):
             raise manifest_error(f"its `{key}` cannot be understood")
     for law in entry["laws"]:
+        if not matches(law.get("place"), _PLACE):
+            raise manifest_error("its `laws` cannot be understood")
         spend("characters", len(law["that"]))
         try:
             parse(law["that"])

@@ -142,6 +142,11 @@ class BuildContext:
         """The snippet of the user's files that is being worked on."""
         return None if self._place is None else self._place.snippet
 
+    @property
+    def current_location(self) -> StepLocation | None:
+        """The step that is being worked on."""
+        return self._place
+
     def current_span(self) -> Span:
         """The expression of the user's files that is being worked on."""
         return self.document.span(()) if self._place is None else self._place.span()

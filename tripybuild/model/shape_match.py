@@ -268,7 +268,9 @@ def _defer_equality(
     """
     names = {"found": left.found, "wanted": left.wanted}
     said = Law("found == wanted", f"{message}, {detail}, but got {{found}}", line=where.line)
-    law = DeferredLaw(CODE, said, names, context.relative_path(where.path))
+    law = DeferredLaw(
+        CODE, said, names, context.relative_path(where.path), context.current_location
+    )
     if not law.symbols <= context.symbols:
         text = f"{message}, and whether it is so depends on data"
         notes, hint = (f"required by {where}",), "rename one of the two sizes"

@@ -31,6 +31,7 @@ def manifest_of_model(
         target: What it is compiled for.
         shapes: The sizes to compile each entry for.
     """
+    folder = Path(built.document.path).parent
     return {
         "kind": "model",
         "model": built.name,
@@ -39,7 +40,8 @@ def manifest_of_model(
         "sizes": {name: _size_entry(value) for name, value in built.sizes.items()},
         # Lists, since JSON objects have no order and the order is that of the file.
         "entries": [
-            entry_manifest(name, entry, shapes[name]) for name, entry in built.entries.items()
+            entry_manifest(name, entry, shapes[name], folder)
+            for name, entry in built.entries.items()
         ],
         "weights": len(built.declared_weights),
         "versions": {"tripybuild": VERSION, "jaxlib": version("jaxlib"), "numpy": version("numpy")},
@@ -47,9 +49,12 @@ def manifest_of_model(
 
 
 def entry_manifest(
-    name: str, entry: EntryGraph, shapes: Sequence[Mapping[str, int]]
+    name: str,
+    entry: EntryGraph,
+    shapes: Sequence[Mapping[str, int]],
+    folder: Path | None = None,
 ) -> dict[str, Any]:
-    """What the manifest says of one entry."""
+    """What the manifest says of one entry, with places relative to a folder."""
     graph = entry.graph
     return {
         "name": name,
@@ -58,7 +63,7 @@ def entry_manifest(
         "outputs": tensor_entries(graph.outputs),
         "state": list(entry.states),
         "ranges": {name: each.to_json() for name, each in entry.ranges.items()},
-        "laws": [law_data(law) for law in graph.deferred_laws],
+        "laws": [law_data(law, folder) for law in graph.deferred_laws],
         "operations": len(graph.operations),
         "arguments": list(graph.weights),  # of the compiled module, before the inputs
         "specialisations": [],

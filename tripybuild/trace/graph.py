@@ -1,7 +1,7 @@
 """Graph: inputs, weights, outputs, and operations in recording order."""
 
 from collections.abc import Iterable, Iterator, Mapping, Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from operator import attrgetter
@@ -45,8 +45,12 @@ class Graph:
     @cached_property
     def open_laws(self) -> tuple[DeferredLaw, ...]:
         """The laws that were open when the graph was recorded, each once."""
-        of_operations = (op.deferred for op in walk_operations(self.operations))
-        found = chain(self.laws, chain.from_iterable(of_operations))
+        of_operations = (
+            replace(law, place=each.location)
+            for each in walk_operations(self.operations)
+            for law in each.deferred
+        )
+        found = chain(self.laws, of_operations)
         return tuple({(law.code, law.law.text, str(law.names)): law for law in found}.values())
 
     @cached_property

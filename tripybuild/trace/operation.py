@@ -57,6 +57,8 @@ class DeferredLaw:
     law: Law
     names: Mapping[str, object]
     source: str
+    place: Location | None = field(default=None, compare=False)
+    """The step of a specification, or the line of a program, that it came up in."""
 
     @property
     def name(self) -> str:
@@ -66,15 +68,16 @@ class DeferredLaw:
     @property
     def symbols(self) -> frozenset[str]:
         """The sizes that it depends on."""
-        return frozenset(_symbols(tuple(self.names.values())))
+        return frozenset(symbol_names(tuple(self.names.values())))
 
 
-def _symbols(value: object) -> Iterator[str]:
+def symbol_names(value: object) -> Iterator[str]:
+    """The names of the symbols in a size, or in sizes."""
     if isinstance(value, Dim):
         yield from value.symbols
     elif isinstance(value, (list, tuple)):
         for each in value:
-            yield from _symbols(each)
+            yield from symbol_names(each)
 
 
 _serial = count()

@@ -316,7 +316,7 @@ class _Require:
             return False
         code = f"{self.check.declaration.name}/{self.name}"
         source = self.law.source or self.check.declaration.source
-        deferred = DeferredLaw(code, self.law, self.names, source)
+        deferred = DeferredLaw(code, self.law, self.names, source, self.check.location)
         self.check.deferred.append(deferred)
         return True
 

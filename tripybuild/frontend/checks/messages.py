@@ -11,7 +11,7 @@ from tripybuild.language.grammar import SnippetError, parse_expression
 from tripybuild.language.names import PLACEHOLDER
 from tripybuild.language.records import Record
 from tripybuild.symbolic.dims import Dim
-from tripybuild.trace.operation import Law
+from tripybuild.trace.operation import Law, symbol_names
 from tripybuild.trace.values import TensorType
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.vocabulary import SHAPE
@@ -157,9 +157,23 @@ def _qualified_name(found: re.Match[str]) -> str:
     return f"{PYTHON}.{_PYTHON_NAMES.get(found[0], found[0])}"
 
 
-def law_message(operator: str, law: Law, names: Mapping[str, object]) -> tuple[str, str]:
-    """The sentence of a broken law, and the value of each name in it."""
-    values = ", ".join(f"{name} = {format_value(value)}" for name, value in names.items())
+def law_message(
+    operator: str, law: Law, names: Mapping[str, object], sizes: Iterable[str] = ()
+) -> tuple[str, str]:
+    """The sentence of a broken law, and the value of each name in it.
+
+    Args:
+        operator: What requires it.
+        law: The law.
+        names: The values of its names.
+        sizes: The sizes of a call; where the law uses such a name for something else, it is told.
+    """
+    taken = {*sizes, *(symbol for value in names.values() for symbol in symbol_names(value))}
+    texts = {name: format_value(value) for name, value in names.items()}
+    values = ", ".join(
+        f"{name} of {operator} = {text}" if name in taken and text != name else f"{name} = {text}"
+        for name, text in texts.items()
+    )
     if law.message is None:
         return f"`{operator}` requires `{law.text}`", values
     return PLACEHOLDER.sub(lambda found: _placeholder_value(found[1], names), law.message), values
