@@ -35,9 +35,10 @@ SLIPS = {
 def distance(comparison):
     """How far the spec is from its peer, with the references in the place of a compiler."""
     executable = comparison.compile(target="reference", static=True)
-    arrays = comparison.draw(comparison.section.shapes[0], 0)
-    found = comparison.run(executable, arrays)
-    return difference(found, comparison.expected(arrays, list(found)))
+    [call] = comparison.calls
+    sizes = call.section.shapes[0]
+    arrays = call.draw(sizes, 0)
+    return difference(call.run(executable, arrays, sizes), call.expected(arrays))
 
 
 @pytest.fixture

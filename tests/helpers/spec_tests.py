@@ -1,6 +1,7 @@
 """The `test:` sections of specs: the model compiled, and its peer, on the same inputs."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,12 +12,13 @@ import numpy as np
 
 import tripybuild
 from tripybuild.documents.document import read
+from tripybuild.model.config import ConfigChoice
 from tripybuild.model.graph_builder import build
-from tripybuild.model.model_graph import ModelGraph
-from tripybuild.schema.comparison_files import DrawEntry, TestEntry
+from tripybuild.model.model_graph import EntryGraph, ModelGraph
+from tripybuild.schema.comparison_files import DrawEntry, EntryTestEntry, TestEntry
 from tripybuild.schema.files import ModelFile
 from tripybuild.schema.validate import validate
-from tripybuild.symbolic.dims import substitute
+from tripybuild.symbolic.dims import Dim, substitute
 from tripybuild.trace.values import Value
 from tripybuild.weights.names import match_name
 
@@ -24,6 +26,8 @@ SPECS = Path(__file__).resolve().parents[2] / "specs"
 # The largest difference from the peer, which computes in float32, as a part of what it gives: the
 # root of the mean square of an output. Epsilons that are wrong differ by more than the first.
 TOLERANCE = {"float32": 1e-5, "float16": 1e-2, "bfloat16": 8e-2}
+
+Arrays = dict[str, np.ndarray]
 
 
 def tested() -> list[str]:
@@ -40,22 +44,34 @@ class Comparison:
     folder: Path
 
     @cached_property
-    def section(self) -> TestEntry:
-        """What it says of its test."""
+    def file(self) -> ModelFile:
+        """The spec as it is written."""
         document, found = read(self.path)
         assert document is not None, found
         file, found = validate(document, ModelFile)
         assert file is not None, found
-        assert file.test is not None
-        return file.test
+        return file
+
+    @cached_property
+    def section(self) -> TestEntry:
+        """What it says of its test."""
+        assert self.file.test is not None
+        return self.file.test
+
+    @cached_property
+    def config(self) -> dict[str, Any]:
+        """The configuration of the small variant."""
+        declared = self.file.config or {}
+        if isinstance(declared, str):
+            declared = json.loads((self.path.parent / declared).read_text(encoding="utf-8"))
+        return merged(declared, self.section.config)
 
     @cached_property
     def peer(self) -> Any:
         """What it is compared with."""
         from oracles.peers import Peer  # noqa: PLC0415 - where torch is installed
 
-        section = self.section
-        return Peer(section.against, section.config, section.arguments, section.seed)
+        return Peer(self.section.against, self.config, self.section.arguments, self.section.seed)
 
     @cached_property
     def weights(self) -> Path:
@@ -63,35 +79,101 @@ class Comparison:
         self.folder.mkdir(parents=True, exist_ok=True)
         return self.peer.save(self.folder)
 
+    @cached_property
+    def built(self) -> ModelGraph:
+        """The small variant without its weights."""
+        return build(self.path, self.section.sizes, config=ConfigChoice(self.own_config))
+
+    @property
+    def own_config(self) -> dict[str, Any] | None:
+        """The configuration, if the spec reads one."""
+        return None if self.file.config is None else self.config
+
+    @cached_property
+    def calls(self) -> list["Call"]:
+        """What is compared: each entry, or those that the section names."""
+        names = self.section.entries or self.built.entries
+        return [Call(self, name, self.built.entries[name]) for name in names]
+
+    def static_sizes(self) -> dict[str, int]:
+        """The sizes that are set by `--set`: of what comes in pieces, one."""
+        found: dict[str, int] = {}
+        for call in self.calls:
+            found |= call.section.shapes[0]
+            found |= {} if call.section.along is None else {call.section.along: 1}
+        return found
+
     def compile(self, *, target: str = "cpu", dtype: str = "float32", static: bool = False) -> Any:
-        """The spec with the peer's weights, for all of its shapes or for the first alone."""
-        shapes = self.section.shapes
-        fixed: Mapping[str, object] = shapes[0] if static else {}
+        """The spec with the peer's weights, for any sizes or for fixed ones."""
+        fixed: Mapping[str, object] = self.static_sizes() if static else {}
         return tripybuild.compile(
             self.path,
             target=target,
             sizes={**self.section.sizes, "F": dtype, **fixed},
-            shapes=() if static or target != "cpu" else shapes,
             weights=self.weights,
+            config=self.own_config,
         )
 
-    @cached_property
-    def built(self) -> ModelGraph:
-        """The small variant without its weights."""
-        return build(self.path, self.section.sizes)
+    def is_invariant(self, name: str) -> bool:
+        """Whether the outputs need not depend on a weight."""
+        return any(match_name(each, name) is not None for each in self.section.invariant)
 
-    def draw(self, sizes: Mapping[str, int], seed: int) -> dict[str, np.ndarray]:
+    def tolerance(self, dtype: str) -> float:
+        """How far the outputs may be from the peer's."""
+        return dict(self.section.tolerance).get(dtype, TOLERANCE[dtype])
+
+    def slips(self) -> dict[str, float]:
+        """How far each slip that a spec could have takes the peer from itself."""
+        given = [(call, call.draw(call.section.shapes[-1], 0)) for call in self.calls]
+        before = [call.expected(arrays) for call, arrays in given]
+        changed = {}
+        for name, change in self.peer.changes(self.is_invariant):
+            with change:
+                after = [call.expected(arrays) for call, arrays in given]
+            changed[name] = max(map(difference, after, before))
+        return changed
+
+
+@dataclass
+class Call:
+    """One entry of a spec, and what the peer calls it."""
+
+    comparison: Comparison
+    name: str
+    entry: EntryGraph
+
+    @cached_property
+    def section(self) -> EntryTestEntry:
+        """What is said of it, in its own section or for all."""
+        whole = self.comparison.section
+        own = whole.entries.get(self.name)
+        said = {} if own is None else {key: getattr(own, key) for key in own.model_fields_set}
+        keys = EntryTestEntry.model_fields
+        return EntryTestEntry.model_construct(**{k: getattr(whole, k) for k in keys} | said)
+
+    @property
+    def inputs(self) -> dict[str, Value]:
+        """What it takes beside its state."""
+        values = self.entry.graph.inputs.items()
+        return {name: value for name, value in values if name not in self.entry.states}
+
+    @property
+    def outputs(self) -> dict[str, Value]:
+        """What it gives beside its state."""
+        values = self.entry.graph.outputs.items()
+        updates = {f"{name}.next" for name in self.entry.states}
+        return {name: value for name, value in values if name not in updates}
+
+    def draw(self, sizes: Mapping[str, int], seed: int) -> Arrays:
         """Inputs in float32, and what is no float in its own dtype."""
-        random = np.random.default_rng([self.section.seed, seed])
-        values = self.built.graph.inputs.items()
-        inputs = {name: value for name, value in values if name not in self.built.entry().states}
-        return {name: self._drawn(name, each, sizes, random) for name, each in inputs.items()}
+        random = np.random.default_rng([self.comparison.section.seed, seed])
+        return {name: self._drawn(name, each, sizes, random) for name, each in self.inputs.items()}
 
     def _drawn(
         self, name: str, like: Value, sizes: Mapping[str, int], random: np.random.Generator
     ) -> np.ndarray:
         said = self.section.inputs.get(name, DrawEntry())
-        shape = tuple(int(substitute(each, sizes)) for each in like.shape)
+        shape = shape_of(like, sizes)
         is_float = "float" in str(like.dtype)
         own = np.dtype("float32" if is_float else str(like.dtype))
         if said.values is not None:
@@ -110,19 +192,55 @@ class Comparison:
         if isinstance(below, int):
             return below
         first, *rest = below.split(".")
-        found: Any = self.section.config if first == "config" else self.built.sizes[first]
+        found: Any = self.comparison.built.sizes.get(first)
+        found = self.comparison.config if first == "config" else found
         for key in rest:
-            found = found[key]
+            found = found[key] if isinstance(found, Mapping) else getattr(found, key)
         return int(found)
 
-    def run(self, executable: Any, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """What the model gives, in float32."""
-        kinds = {n: _numpy(e["dtype"]) for n, e in executable.inputs.items()}
-        results = executable(**{name: each.astype(kinds[name]) for name, each in arrays.items()})
-        return {name: np.asarray(each).astype(np.float32) for name, each in results.items()}
+    def run(self, executable: Any, arrays: Arrays, sizes: Mapping[str, int]) -> Arrays:
+        """What the model gives, in float32: at once, or piece by piece with one state."""
+        called = executable.entry(self.name)
+        kinds = {name: _numpy(each["dtype"]) for name, each in called.inputs.items()}
+        state = {
+            name: np.zeros(shape_of(self.entry.graph.inputs[name], sizes), kinds[name])
+            for name in self.entry.states
+        }
+        found: dict[str, list[np.ndarray]] = {name: [] for name in self.outputs}
+        for piece in self._pieces(executable, arrays, sizes):
+            given = {name: each.astype(kinds[name]) for name, each in piece.items()}
+            results = called(**given, **state)
+            state = {name: results[f"{name}.next"] for name in state}
+            for name, each in found.items():
+                each.append(np.asarray(results[name]).astype(np.float32))
+        return {name: self._joined(name, each) for name, each in found.items()}
 
-    def expected(self, arrays: Mapping[str, np.ndarray], names: list[str]) -> dict[str, np.ndarray]:
-        """What the peer gives."""
+    def _pieces(
+        self, executable: Any, arrays: Arrays, sizes: Mapping[str, int]
+    ) -> Iterator[Arrays]:
+        along = self.section.along
+        if along is None:
+            yield arrays
+            return
+        is_fixed = along not in executable.entry(self.name).manifest["ranges"]
+        counts, start = [1] * sizes[along] if is_fixed else list(self.section.pieces), 0
+        for count in [*counts, sizes[along] - sum(counts)]:
+            if count:
+                yield {n: self._cut(n, each, start, count) for n, each in arrays.items()}
+            start += count
+
+    def _cut(self, name: str, array: np.ndarray, start: int, count: int) -> np.ndarray:
+        if self.section.inputs.get(name, DrawEntry()).draw == "start":
+            return np.full_like(array, start)
+        axis = _axis(self.inputs[name], self.section.along)
+        return array if axis is None else array.take(range(start, start + count), axis)
+
+    def _joined(self, name: str, pieces: list[np.ndarray]) -> np.ndarray:
+        axis = _axis(self.outputs[name], self.section.along)
+        return pieces[-1] if axis is None else np.concatenate(pieces, axis)
+
+    def expected(self, arrays: Arrays) -> Arrays:
+        """What the peer gives for everything at once."""
         from oracles import peers  # noqa: PLC0415 - where torch is installed
 
         section, taken = self.section, {}
@@ -131,26 +249,8 @@ class Comparison:
             called = name if said.as_ is None else said.as_
             if called and said.draw != "start":
                 taken[called] = array
-        result = self.peer(section.method, taken, section.keywords)
-        return peers.outputs(result, names, section.outputs)
-
-    def slips(self) -> dict[str, float]:
-        """How far each slip that a spec could have takes the peer from itself."""
-        section, names = self.section, list(self.built.graph.outputs)
-        arrays = self.draw(section.shapes[-1], 0)
-        before, changed = self.expected(arrays, names), {}
-        for name, change in self.peer.changes(self.is_invariant):
-            with change:
-                changed[name] = difference(self.expected(arrays, names), before)
-        return changed
-
-    def is_invariant(self, name: str) -> bool:
-        """Whether the outputs need not depend on a weight."""
-        return any(match_name(each, name) is not None for each in self.section.invariant)
-
-    def tolerance(self, dtype: str) -> float:
-        """How far the outputs may be from the peer's."""
-        return dict(self.section.tolerance).get(dtype, TOLERANCE[dtype])
+        result = self.comparison.peer(section.method, taken, section.keywords)
+        return peers.outputs(result, list(self.outputs), section.outputs)
 
 
 def difference(found: Mapping[str, np.ndarray], wanted: Mapping[str, np.ndarray]) -> float:
@@ -161,11 +261,31 @@ def difference(found: Mapping[str, np.ndarray], wanted: Mapping[str, np.ndarray]
         assert found[name].shape == want.shape, f"{name}: {found[name].shape} for {want.shape}"
         assert np.isfinite(want).all(), f"{name} is not finite"
         assert want.std() > 0, f"{name} is the same everywhere"
-        scale = float(np.sqrt(np.mean(np.square(want, dtype=np.float64))))
-        worst = max(
-            worst, float(np.nan_to_num(np.abs(found[name] - want), nan=np.inf).max()) / scale
-        )
+        scale = np.sqrt(np.mean(np.square(want, dtype=np.float64)))
+        apart = np.nan_to_num(np.abs(found[name] - want), nan=np.inf)
+        worst = max(worst, float(apart.max() / scale))
     return worst
+
+
+def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of both; where both have a key, that of the second, or a mapping of both."""
+    found = dict(base)
+    for name, value in over.items():
+        before = found.get(name)
+        both = isinstance(before, Mapping) and isinstance(value, Mapping)
+        found[name] = merged(before, value) if both else value
+    return found
+
+
+def shape_of(value: Value, sizes: Mapping[str, int]) -> tuple[int, ...]:
+    """The shape of an input or a state for these sizes."""
+    return tuple(int(substitute(each, sizes)) for each in value.shape)
+
+
+def _axis(value: Value, along: str | None) -> int | None:
+    """The dimension that is cut into pieces."""
+    names = [each.name if isinstance(each, Dim) else None for each in value.shape]
+    return names.index(along) if along is not None and along in names else None
 
 
 def _mask(shape: tuple[int, ...], random: np.random.Generator, *, sorted_: bool) -> np.ndarray:

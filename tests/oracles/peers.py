@@ -98,6 +98,8 @@ def _made(
     if name.startswith("oracles."):
         takes_config = "config" in inspect.signature(kind).parameters
         return kind(dict(config), **arguments) if takes_config else kind(**arguments)
+    if name.startswith("diffusers."):
+        return kind.from_config({**config, **arguments})
     return kind(**config, **arguments)
 
 
