@@ -4,6 +4,7 @@ A tensor that a Python function takes is `x=float32[2,N=1:4:8]`: a size is a num
 `min:opt:max`, a range with a name, or the name of one again.
 """
 
+import contextlib
 import math
 import re
 from collections.abc import Iterable
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from tripybuild.documents.plain_json import parse_object
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.types.size_range import SizeRange
 
@@ -64,7 +66,7 @@ class Duration(NamedTuple):
 
 
 def setting(text: str) -> SizeSetting:
-    """Read `depth=2` or `text.depth=2`: a number, a boolean, or else a text."""
+    """Read `depth=2` or `text.depth=2`: a number, a boolean, a list, or else a text."""
     return SizeSetting(*value(*_split(text, "depth=2", PATH)))
 
 
@@ -105,7 +107,10 @@ def _split(text: str, example: str, names: re.Pattern[str] = NAME) -> tuple[str,
 
 
 def value(name: str, text: str) -> tuple[str, object]:
-    """Read what stands behind `=`: a truth, a number, or else a text."""
+    """Read what stands behind `=`: a truth, a number, a list of such in JSON, or else a text."""
+    if text.startswith("["):
+        with contextlib.suppress(DiagnosticError):
+            return name, parse_object(f'{{"list": {text}}}'.encode(), text)["list"]
     if text in {"true", "false"}:
         return name, text == "true"
     for kind in (int, float):

@@ -155,3 +155,10 @@ def config_record(path: str, data: Any, source: str | None) -> Any:
     if isinstance(data, list):
         return [config_record(f"{path}[{i}]", each, source) for i, each in enumerate(data)]
     return data
+
+
+def plain_values(value: Any) -> Any:
+    """The data that a record holds, as a caller gives it."""
+    if isinstance(value, Record):
+        return {name: plain_values(value[name]) for name in value}
+    return [plain_values(each) for each in value] if isinstance(value, (list, tuple)) else value

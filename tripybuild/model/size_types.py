@@ -23,6 +23,8 @@ class SizeTypeError(ValueError):
 def fit_size(pattern: Pattern | None, value: Any) -> Any:
     """A value as its type has it: a float for an integer where floats are wanted, and the like.
 
+    One value may stand for a list of a known length, which laws and modules look at.
+
     Raises:
         SizeTypeError: It is of another type.
     """
@@ -33,8 +35,8 @@ def fit_size(pattern: Pattern | None, value: Any) -> Any:
             return _any_of(options, value)
         case ValuePattern(lengths=None, fields=(), kind=kind):
             return _fit_kind(kind, value)
-        case ValuePattern(lengths=lengths, alone=alone) if lengths is not None:
-            if not isinstance(value, (list, tuple)) and not alone:
+        case ValuePattern(lengths=(), alone=False):
+            if not isinstance(value, (list, tuple)):
                 raise SizeTypeError("a list", value)
     return value
 
@@ -54,10 +56,11 @@ def pattern_of(value: object) -> Pattern | None:
 def _fit_kind(kind: str, value: Any) -> Any:
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     match kind:
-        case "int":
+        case "int" | "size":
+            if isinstance(value, float) and value.is_integer():
+                return int(value)  # what `/` gives
             if isinstance(value, float):
-                hint = f"`{int(value)}` is one" if value.is_integer() else "`//` divides integers"
-                raise SizeTypeError("an integer", value, hint)
+                raise SizeTypeError("an integer", value, "`//` divides integers")
             if isinstance(value, Integral) and not isinstance(value, bool):
                 return int(value)
             if not isinstance(value, Dim):

@@ -169,7 +169,7 @@ class _SizeReader:
             value, span = self._evaluate(size.default, path), size.default.span()
         else:
             value, span = self._plain(chosen, path, at), self.document.span(at)
-        if value is None and size.optional:
+        if value is None and size.takes_none:
             return None
         return self._fitting(size.pattern, value, path, span)
 

@@ -116,7 +116,7 @@ class Template(Repeatable):
                 f"`{self.part.name}` can be of {' or '.join(allowed)}, but not of {value}"
             )
         implied = isinstance(value, bool) and parameter.default is None
-        if (value is None and parameter.optional) or not (parameter.declared or implied):
+        if (value is None and parameter.takes_none) or not (parameter.declared or implied):
             return value
         try:
             return fit_size(parameter.pattern, value)

@@ -5,10 +5,12 @@ Invariant: a used file that is handed something over has a scope for that use al
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
-from tripybuild.model.config import CONFIG, read_config
+from tripybuild.language.records import Record
+from tripybuild.model.config import CONFIG, ConfigChoice, plain_values, read_config
 from tripybuild.model.context import BuildContext, FileScope, NonterminationError
 from tripybuild.model.size_laws import check_size_laws
 from tripybuild.model.size_types import SizeTypeError, fit_size
@@ -32,18 +34,24 @@ def open_file(context: BuildContext, file: Definitions) -> None:
     if file.bound and context.found:  # what is handed over may be what has no value
         return
     try:
-        if found := read_config(file.document, file.config):
-            sizes[CONFIG] = found.record
         chosen = _bound_values(context, file, types)
+        given = chosen.pop(CONFIG, None) if file.config is not None else None
+        choice = ConfigChoice(plain_values(given) if isinstance(given, Record) else None)
+        if found := read_config(file.document, file.config, choice):
+            sizes[CONFIG] = found.record
     except NonterminationError:
         raise
     except DiagnosticError as error:
         context.report(error)
         return
     problems = len(context.found)
+    user = (f"used by {file.user.span(file.use, key=True)}",) if file.user else ()
     read_sizes(context, file.document, file.sizes, types, sizes, chosen)
     if problems == len(context.found):
-        check_size_laws(context, file.name, file.laws, {**types, **sizes})
+        owner = Path(file.name).stem
+        check_size_laws(context, owner, file.laws, {**types, **sizes})
+    new = context.found[problems:]
+    context.found[problems:] = [replace(each, notes=(*each.notes, *user)) for each in new]
 
 
 def add_reach_hints(
@@ -81,13 +89,14 @@ def _bound_values(
         return {}
     outer = context.file_scope(file.user)
     known = {**BY_NAME, **outer.types, **outer.sizes}
+    own_names = [*file.sizes, *([CONFIG] if file.config is not None else [])]
     sizes: dict[str, object] = {}
     found: list[Diagnostic] = []
     for name, snippet in file.bound.items():
         place = file.user.span((*file.use, "with", name), key=True)
-        if name not in types and name not in file.sizes:
-            near = suggest(name, [*file.sizes, *types])
-            own = ", ".join(f"`{each}`" for each in (*file.sizes, *types))
+        if name not in types and name not in own_names:
+            near = suggest(name, [*own_names, *types])
+            own = ", ".join(f"`{each}`" for each in (*own_names, *types))
             hint = f"did you mean `{near}`?" if near else f"it has {own}"
             message = f"`{file.name}` has no size and no dtype `{name}`"
             found.append(Diagnostic("unknown-size", message, place, hint=hint))
@@ -97,6 +106,8 @@ def _bound_values(
                 value = context.evaluate(snippet, known)
             if name in types:
                 types[name] = fit_size(ValuePattern("dtype"), value)
+            elif name == CONFIG:
+                sizes[name] = fit_size(ValuePattern("record"), value)
             else:
                 sizes[name] = value
         except NonterminationError:

@@ -1,12 +1,13 @@
 """Graph entries of the manifest, and the member that stores the graph."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from tripybuild.artifact.graph_json import encode_value, from_data, law_data, to_data
+from tripybuild.artifact.graph_json import from_data, law_data, to_data
 from tripybuild.documents.json_reader import parse_json
 from tripybuild.errors.budget import Budget
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
@@ -77,7 +78,10 @@ def _size_entry(value: object) -> Any:
         return {name: _size_entry(value[name]) for name in value}
     if isinstance(value, (list, tuple)):
         return [_size_entry(each) for each in value]
-    return encode_value(value)
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    is_number = isinstance(value, float) and math.isfinite(value)
+    return value if is_number else str(value)  # JSON has no word for infinity, nor for dtypes
 
 
 def tensor_entries(values: Mapping[str, Value]) -> list[dict[str, Any]]:

@@ -10,10 +10,12 @@ import written
 from safetensors.numpy import save_file
 
 import tripybuild
+from tripybuild.documents.document import parse
 from tripybuild.documents.plain_json import LARGEST_OBJECT
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.model.config import ConfigChoice
 from tripybuild.model.graph_builder import build
+from tripybuild.schema.formatting import format_document
 from tripybuild.targets.model_manifest import manifest_of_model
 from tripybuild.trace import printer
 
@@ -456,6 +458,70 @@ def test_a_used_model_has_a_configuration_of_its_own(tmp_path):
     assert shapes(bound)["a.l.weight"] == (2, 6)
 
 
+def test_a_used_model_takes_a_record_for_its_configuration(tmp_path):
+    """Over the values of its own, as `--config` does it."""
+    other = """
+        tripybuild: 1
+        model: other
+        config: {width: 4, rows: 2}
+        inputs:
+          x: F[B, config.width]
+        outputs:
+          y: x
+        define:
+          block:
+            inputs:
+              x: F[B, config.width]
+            parts:
+              l: Linear(config.width, config.rows)
+            outputs:
+              out: l(x)
+        """
+    text = """
+        use:
+          other.yaml: {take: [block], with: {config: config.text}}
+        config: {text: {width: 6}}
+        inputs:
+          x: F[B, 6]
+        parts:
+          a: block
+        outputs:
+          y: a(x)
+        """
+
+    assert shapes(build(use(tmp_path, text, other=other)))["a.l.weight"] == (2, 6)
+
+
+def test_the_order_of_keys(tmp_path):
+    """Declared sizes in records are ordered as entries; names in records and values stay."""
+    text = """
+        tripybuild: 1
+        model: tiny
+        sizes:
+          text: {z: 1, act: {doc: The curve., type: gelu | relu}, a: "True"}
+        config: {z: "True", a: 1}
+        requires:
+          some: text.z > 0
+        use:
+          blocks.yaml: {with: {z: "None", a: 1}, take: [b, a]}
+        inputs:
+          x: F[4]
+        outputs:
+          y: x
+        """
+    document, _ = parse(dedent(text).lstrip("\n"), "tiny.yaml")
+
+    assert format_document(document).splitlines()[2:9] == [
+        "use:",
+        "  blocks.yaml: {take: [b, a], with: {z: null, a: 1}}",
+        'config: {z: "True", a: 1}',
+        "sizes:",
+        "  text: {z: 1, act: {type: gelu | relu, doc: The curve.}, a: true}",
+        "requires:",
+        "  some: text.z > 0",
+    ]
+
+
 def test_a_law_about_a_dynamic_size_is_decided_by_its_range(tmp_path):
     """Or it is refused: a law of a model is about what is known when it is built."""
     text = """
@@ -496,6 +562,9 @@ def test_types_of_declared_sizes(tmp_path):
             sizes:
               by: {type: float, doc: The factor.}
               mode: {type: a | b, default: a, doc: Whichever.}
+              kind: {type: dtype, default: null, doc: One may be left out.}
+              pads: {type: "int[2]", default: 1, doc: One stands for both.}
+              half: {type: int, default: 8 / 2, doc: A whole number.}
             inputs:
               x: F[4]
             outputs:

@@ -60,6 +60,7 @@ def _lines(
     for entry, found in zip(left.pop("entries"), described, strict=True):
         yield from _entry_lines(entry, found)
     left.pop("kind", None)
+    left["sizes"] = dict(_size_rows("", left.get("sizes", {})))
     for title, entries in left.items():
         yield from _section(title, entries)
     yield from table_lines("members", {name: f"{size:,} bytes" for name, size in members.items()})
@@ -88,8 +89,18 @@ def _entry_lines(entry: Mapping[str, Any], found: "Description") -> Iterator[str
         yield from table_lines(title, rows)
     for hidden in ("shapes", *found.hidden):
         left.pop(hidden, None)
+    left["sizes"] = dict(_size_rows("", left.get("sizes", {})))
     for title, entries in left.items():
         yield from _section(title, entries)
+
+
+def _size_rows(path: str, sizes: object) -> Iterator[tuple[str, object]]:
+    """Sizes by their paths, as `--set` takes them; those of a record stand below its name."""
+    if isinstance(sizes, Mapping):
+        for name, value in sizes.items():
+            yield from _size_rows(f"{path}.{name}" if path else name, value)
+    elif path:
+        yield path, sizes
 
 
 def _section(title: str, entries: object) -> Iterator[str]:

@@ -24,6 +24,12 @@ class PartParameter:
     declared: bool = True
 
     @property
+    def takes_none(self) -> bool:
+        """Whether None is one of its values: where it is `optional`, or None by default."""
+        default = self.default and self.default.program.result
+        return self.optional or (isinstance(default, ast.Constant) and default.value is None)
+
+    @property
     def variable(self) -> str | None:
         """The type variable that it gives a dtype: `F` of `dtype[F]`."""
         match self.pattern:
