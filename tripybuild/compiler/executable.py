@@ -11,7 +11,9 @@ from typing import Any, Self
 
 from tripybuild.artifact import container
 from tripybuild.artifact.call_signature import Array, CallSignature
+from tripybuild.artifact.manifest import MemberRecord
 from tripybuild.artifact.manifest_schema import manifest_error, tensor_text
+from tripybuild.artifact.members import Content
 from tripybuild.compiler.lowering.specialize import sizes_name
 from tripybuild.errors.budget import Budget
 from tripybuild.errors.diagnostics import suggest
@@ -74,6 +76,10 @@ class ExecutableEntry(CompiledEntry):
             DiagnosticError: Where an input is missing, unknown, or of another dtype or shape than
                 declared, or where a law does not hold for its sizes.
         """
+        return self.run(arrays)
+
+    def run(self, arrays: Mapping[str, Any]) -> dict[str, Array]:
+        """Run the entry with its inputs by name, as a call does."""
         try:
             given = [arrays[name] for name in self.signature.inputs]
             key: object = tuple([(a.shape, a.dtype, a.__class__) for a in given])
@@ -119,6 +125,16 @@ class Executable(CompiledModel):
 
     entry_type = ExecutableEntry
     entries: Mapping[str, ExecutableEntry]
+
+    def __init__(
+        self,
+        manifest: Mapping[str, Any],
+        members: Mapping[str, Content],
+        measured: Mapping[str, MemberRecord] | None = None,
+    ) -> None:
+        super().__init__(manifest, members, measured)
+        # What a call of the model itself runs: the look-up would take as long as a small model.
+        self._call = next(iter(self.entries.values())) if len(self.entries) == 1 else None
 
     @classmethod
     def of(cls, model: CompiledModel) -> Self:
@@ -173,7 +189,7 @@ class Executable(CompiledModel):
 
     def __call__(self, /, **arrays: Any) -> dict[str, Array]:
         """Run the only entry: see `ExecutableEntry`."""
-        return self.entry()(**arrays)
+        return (self._call or self.entry()).run(arrays)
 
 
 def read_executable(path: Path) -> Executable:
