@@ -123,6 +123,7 @@ class BuildContext:
         self.origins = WeightOrigins()
         self.prepared: dict[str, Graph] = {}  # how those of the weights are computed that are
         self.states: dict[str, Value] = {}
+        self.state_paths: dict[str, bool | float | None] = {}  # with the numbers that they begin as
         self.updates: dict[str, Value] = {}
         self.constants: set[Value] = set()
         self.constant_octets = 0

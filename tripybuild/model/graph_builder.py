@@ -148,11 +148,14 @@ class _Builder:
         values = {name: tensor.value for name, tensor in inputs.items()}
         laws = tuple(context.laws)
         label = entry_label(self.model.name, name)
-        graph = Graph(label, values | context.states, context.weights, results, laws)
+        made = {
+            path: context.states[path] for path in context.state_paths if path in context.states
+        }
+        graph = Graph(label, values | made, context.weights, results, laws)
         read = graph.read_values
-        states = {path: value for path, value in context.states.items() if value in read}
+        states = {path: value for path, value in made.items() if value in read}
         graph = replace(graph, inputs=values | states)
-        touched = tuple(path for path in context.states if path in {*states, *context.updates})
+        touched = tuple(path for path in made if path in {*states, *context.updates})
         own = {name: each for name, each in ranges.items() if name in graph.symbols}
         return EntryGraph(graph, touched, own, part.doc)
 

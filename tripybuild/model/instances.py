@@ -23,16 +23,22 @@ from tripybuild.model.prepared import prepare_weight
 from tripybuild.model.shape_match import (
     bind_sizes,
     check_input,
-    check_state,
     pattern_dimensions,
     pattern_sizes,
     shadowed_sizes,
+)
+from tripybuild.model.states import (
+    check_next,
+    declared_type,
+    first_number,
+    state_of_call,
+    waits_for_call,
 )
 from tripybuild.model.steps import Next, run_steps
 from tripybuild.model.templates import Template, identity_items, join_names, refuse_types
 from tripybuild.model.weight_origins import WeightOrigin
 from tripybuild.schema.operator.operator import Location, Snippet
-from tripybuild.schema.operator.part import Part, Step, Weight
+from tripybuild.schema.operator.part import Part, State, Step, Weight
 from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.values import TensorType, Value, in_region
 from tripybuild.types.dtypes import BY_NAME, dtype
@@ -89,11 +95,10 @@ class Instance:
         for name, weight in part.weights.items():
             with self._collect_errors(None, name):
                 self._members[name] = self._weight(weight)
-        for name, pattern in part.state.items():
+        self._waiting: list[State] = []  # whose sizes are those of arguments
+        for name, state in part.state.items():
             with self._collect_errors(None, name):
-                value = self._value(name, pattern, (*part.location, "state", name))
-                context.states[self._child_path(name)] = value
-                self._members[name] = Tensor.of(value)
+                self._declare_state(state)
         self._hidden = shadowed_sizes(context, part) - set(sizes)
         if part.constants:
             self._members |= self._constants(self._names())
@@ -157,6 +162,22 @@ class Instance:
         context.origins.place(WeightOrigin(line, reads, self._sizes, self._types))
         return Tensor.of(value)
 
+    def _declare_state(self, state: State) -> None:
+        """Make a state, or leave it to the first call."""
+        context, path = self._context, self._child_path(state.name)
+        assert isinstance(state.pattern, TensorPattern)
+        element = self._dtype(state.pattern.element)
+        context.state_paths[path] = first_number(context, state, self._sizes, element)
+        if waits_for_call(context, self._part, state, self._sizes):
+            self._waiting.append(state)
+        else:
+            self._members[state.name] = self._state(state, self._sizes)
+
+    def _state(self, state: State, names: Mapping[str, object]) -> Tensor:
+        context, part = self._context, self._part
+        type = declared_type(context, part, state, names, self._types)
+        return Tensor.of(state_of_call(context, part, state, self._child_path(state.name), type))
+
     def _constants(self, names: Mapping[str, object]) -> dict[str, object]:
         """Constants are computed once for all parts of one definition and the same sizes."""
         context, found = self._context, dict[str, object]()
@@ -200,6 +221,8 @@ class Instance:
         if name.startswith("_") or name not in self._members:
             near = suggest(name, self._members)
             meant = f"; did you mean `{near}`?" if near else ""
+            if name in self._part.state:
+                meant = f"; its state `{name}` is there once the part is called"
             raise AttributeError(f"`{self._part.name}` has no part and no weight `{name}`{meant}")
         return self._members[name]
 
@@ -241,6 +264,8 @@ class Instance:
         for name in part.inputs:
             if inputs[name] is not None or name not in part.optional:
                 check_input(context, part, name, inputs[name], local, self._types)
+        for state in self._waiting:
+            self._members[state.name] = local[state.name] = self._state(state, local)
         local |= inputs
         with context.enter_part(context.running, part, "calls"):
             missing = run_steps(context, self._scope, part.steps, local, self._label, self._lost)
@@ -278,7 +303,7 @@ class Instance:
     def _store(self, name: str, value: object) -> None:
         """Keep what a state will be."""
         path = self._child_path(name)
-        check_state(self._context, self._part, name, value, self._context.states[path])
+        check_next(self._context, self._part, name, value, self._context.states[path])
         self._context.updates[path] = value.value  # type: ignore[attr-defined]
 
     def _dtype(self, name: str) -> dtype:

@@ -108,7 +108,7 @@ def is_replayable(context: BuildContext, path: str, inputs: Sequence[Value]) -> 
     own = any(
         context.weights.get(v.name) is v and v.name.startswith(below) for v in inputs if v.name
     )
-    states = any(name.startswith(below) for name in context.states)
+    states = any(name.startswith(below) for name in context.state_paths)
     return len(set(inputs)) == len(inputs) and not own and not states
 
 

@@ -19,7 +19,7 @@ from tripybuild.schema.operator.part import Part
 from tripybuild.symbolic.conditions import Condition, Truth
 from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.operation import DeferredLaw, Law
-from tripybuild.trace.values import LARGEST, Size, TensorType, Value
+from tripybuild.trace.values import LARGEST, Size, TensorType
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.patterns import Dimension, TensorPattern, TensorsPattern
 
@@ -152,12 +152,12 @@ def shadowed_sizes(context: BuildContext, part: Part) -> frozenset[str]:
 
 def _instantiation_names(part: Part) -> frozenset[str]:
     """The names that are read where a part is made, and not where it runs."""
-    weights, state = part.weights.values(), part.state.values()
+    weights = part.weights.values()
     laws = [law.that for law in part.laws.values()]
     defaults = [parameter.default for parameter in part.parameters]
     conditions = [weight.when for weight in weights]
     snippets = [*part.parts.values(), *laws, *defaults, *conditions]
-    patterns = [*(weight.pattern for weight in weights), *state]
+    patterns = [weight.pattern for weight in weights]
     expressions = [d.expression for pattern in patterns for d in pattern_dimensions(pattern)]
     programs = [snippet.program for snippet in snippets if snippet is not None]
     computed = (*part.constants, *part.prepared)
@@ -229,36 +229,10 @@ def _check_tensor(
             Diagnostic(code, message + wanted, context.current_span(), label, notes)
         )
     for each in left:
-        _defer_equality(context, each, message, f"whose `{each.dimension}` is {{wanted}}", where)
+        defer_equality(context, each, message, f"whose `{each.dimension}` is {{wanted}}", where)
 
 
-def check_state(context: BuildContext, part: Part, name: str, value: object, state: Value) -> None:
-    """Check what a state will be: it is of the state's own type.
-
-    Raises:
-        DiagnosticError: It is no tensor, or of another type.
-    """
-    if not isinstance(value, Tensor):
-        message = f"the next `{name}` must be a tensor, but this is {format_value(value)}"
-        raise DiagnosticError(Diagnostic("wrong-type", message, context.current_span()))
-    message = f"the next `{name}` must be {state.type}, as the state is"
-    of_dtype = value.dtype is state.dtype
-    try:
-        left = match_sizes(list(value.shape), list(state.shape), name) if of_dtype else None
-    except ShapeMismatchError:
-        left = None
-    if left is None:
-        code = CODE if of_dtype else "dtype-mismatch"
-        label = f"gives {value.type}"
-        raise DiagnosticError(Diagnostic(code, message, context.current_span(), label))
-    where = part.document.span((*part.location, "state", name))
-    for each in left:
-        _defer_equality(
-            context, each, f"the next `{name}` must be as the state is", "with {wanted}", where
-        )
-
-
-def _defer_equality(
+def defer_equality(
     context: BuildContext, left: OpenEquality, message: str, detail: str, where: Span
 ) -> None:
     """Let each call decide whether two sizes are equal.

@@ -183,6 +183,16 @@ class WeightEntry(StrictModel):
     doc: str | None = None
 
 
+class StateEntry(StrictModel):
+    """A tensor that is kept from call to call."""
+
+    type: str
+    first: Expression = Field(
+        default=None, description="The number that fills it before the first call."
+    )
+    doc: str | None = None
+
+
 class ModuleWeightEntry(WeightEntry):
     """A weight of a module, and how its Python class differs: in ranks, or in taking more."""
 
@@ -224,7 +234,7 @@ class PartEntry(StrictModel):
         default_factory=dict,
         description="Tensors that are computed from weights once, when an executable is built.",
     )
-    state: dict[Name, str] = Field(default_factory=dict)
+    state: dict[Name, str | StateEntry] = Field(default_factory=dict)
     steps: dict[str, Expression] = Field(default_factory=dict)
     next: dict[Name, Expression] = Field(default_factory=dict)
     outputs: dict[str, Expression] = Field(default_factory=dict)
@@ -307,7 +317,7 @@ class ModelFile(StrictModel):
         default_factory=dict,
         description="Tensors that are computed from weights once, when an executable is built.",
     )
-    state: dict[Name, str] = Field(default_factory=dict)
+    state: dict[Name, str | StateEntry] = Field(default_factory=dict)
     steps: dict[str, Expression] = Field(default_factory=dict)
     next: dict[Name, Expression] = Field(default_factory=dict)
     outputs: dict[str, Expression] = Field(default_factory=dict)

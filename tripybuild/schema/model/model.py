@@ -5,7 +5,7 @@ import keyword
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from tripybuild.documents.document import Document
 from tripybuild.errors.budget import spend
@@ -23,29 +23,23 @@ from tripybuild.schema.files import (
     PartEntry,
     PartInputEntry,
     RangeEntry,
+    StateEntry,
     WeightEntry,
     WeightsEntry,
 )
+from tripybuild.schema.model.declared_types import Role, check_type, check_types
 from tripybuild.schema.model.entry_points import OWN_KEYS, UNNAMED, check_entries
 from tripybuild.schema.model.sizes import SizeNode, SizeParser, syntax_diagnostic
 from tripybuild.schema.operator.operator import Location, Requirement, Snippet
-from tripybuild.schema.operator.part import Part, Step, Weight
+from tripybuild.schema.operator.part import Part, State, Step, Weight
 from tripybuild.schema.snippets.expressions import expression_text
 from tripybuild.schema.snippets.vocabularies import DTYPES, SHAPE
 from tripybuild.types.patterns import (
     Pattern,
-    TensorPattern,
-    TensorsPattern,
     ValuePattern,
 )
 from tripybuild.types.type_syntax import parse_pattern
 
-TENSOR_HINT = (
-    "a tensor's type is a dtype with a shape, such as `float32[B, 8]`; "
-    "`[()]` is the shape of a scalar"
-)
-# An input of a part, an input of the whole model, or a weight or state.
-Role = Literal["input", "model input", "held"]
 HELD = ("parts", "constants", "weights", "prepared", "state")
 HOLDERS = ("inputs", *HELD)
 # The type variable of floats that every model has; it is float32 unless `types:` says otherwise.
@@ -223,7 +217,7 @@ class _ModelElaboration:
             parts={n: inner.snippet(v, (*at, "parts", n)) for n, v in entry.parts.items()},
             constants=tuple(inner.steps(entry.constants, (*at, "constants"))),
             weights={n: inner.weight(n, w, (*at, "weights", n)) for n, w in entry.weights.items()},
-            state={n: inner.pattern(t, (*at, "state", n)) for n, t in entry.state.items()},
+            state={n: inner.state(n, e, (*at, "state", n)) for n, e in entry.state.items()},
             steps=tuple(inner.steps(entry.steps, (*at, "steps"))),
             next=tuple(inner.steps(dict(entry.next), (*at, "next"))),
             outputs=tuple(inner.steps(entry.outputs, (*at, "outputs"))),
@@ -264,6 +258,13 @@ class _ModelElaboration:
         ranks = entry.ranks if isinstance(entry, ModuleWeightEntry) else ()
         return Weight(name, pattern, at, when, tuple(ranks), optional)
 
+    def state(self, name: str, entry: str | StateEntry, at: Location) -> State:
+        if isinstance(entry, str):
+            return State(name, self.pattern(entry, at), at)
+        given = "first" in entry.model_fields_set
+        first = self.snippet(entry.first, (*at, "first")) if given else None
+        return State(name, self.pattern(entry.type, (*at, "type")), at, first)
+
     def steps(self, entries: Mapping[str, Any], at: Location) -> Iterator[Step]:
         for key, value in entries.items():
             snippet = self.snippet(value, (*at, key))
@@ -291,42 +292,6 @@ class _ModelElaboration:
 
     def syntax(self, error: SnippetError, at: Location) -> Diagnostic:
         return syntax_diagnostic(self.document, error, at)
-
-
-def check_type(
-    pattern: Pattern, role: Role, variables: frozenset[str], document: Document, at: Location
-) -> Iterator[Diagnostic]:
-    """A value is a tensor; only what a part takes can be of any dtype, or be several."""
-    takes_any = role == "input"
-    each = pattern.each if takes_any and isinstance(pattern, TensorsPattern) else pattern
-    span = document.span(at)
-    if not isinstance(each, TensorPattern):
-        message = f"`{pattern}` is not the type of a tensor"
-        yield Diagnostic("type-syntax", message, span, hint=TENSOR_HINT)
-        return
-    known = variables | DTYPES | ({"any"} if takes_any else set())
-    if each.element not in known:
-        yield _no_dtype(each.element, known, document, at)
-    if takes_any:
-        return
-    if each.shape is None or any(str(dimension) in ("...", "Ellipsis") for dimension in each.shape):
-        message = f"`{pattern}` leaves the shape open, and is not an input of a part"
-        yield Diagnostic("type-syntax", message, span, hint=TENSOR_HINT)
-    elif role == "model input":
-        for dimension in each.shape:
-            if dimension.star:
-                message = f"`{dimension}`: the rank of a model's input is fixed"
-                yield Diagnostic("type-syntax", message, span)
-
-
-def check_types(
-    types: Mapping[str, str | list[str]], document: Document, at: Location
-) -> Iterator[Diagnostic]:
-    """What `types:` names are dtypes."""
-    for name, said in types.items():
-        for text in [said] if isinstance(said, str) else said:
-            if text not in DTYPES:
-                yield _no_dtype(text, DTYPES, document, (*at, "types", name))
 
 
 def check_laws(
@@ -383,11 +348,3 @@ def check_names(
             hint = f"did you mean `{near}`?" if near else "a part updates its own state"
             span = document.span((*at, "next", key), key=True)
             yield Diagnostic("unbound-name", f"no state is called `{key}`", span, hint=hint)
-
-
-def _no_dtype(
-    name: str, known: frozenset[str] | set[str], document: Document, at: Location
-) -> Diagnostic:
-    near = suggest(name, known)
-    hint = f"did you mean `{near}`?" if near else f"the dtypes are {', '.join(sorted(DTYPES))}"
-    return Diagnostic("unknown-dtype", f"`{name}` is not a dtype", document.span(at), hint=hint)

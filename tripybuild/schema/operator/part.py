@@ -55,6 +55,19 @@ class Weight:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class State:
+    """A tensor that is kept from call to call.
+
+    `first` is the number that fills it before the first call, where the file says one.
+    """
+
+    name: str
+    pattern: Pattern
+    location: Location
+    first: Snippet | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Step:
     """`q, k, v: split(x, 3, 2)`: names, and the expression that gives them."""
 
@@ -81,7 +94,7 @@ class Part:
     parts: Mapping[str, Snippet]
     constants: tuple[Step, ...]
     weights: Mapping[str, Weight]
-    state: Mapping[str, Pattern]
+    state: Mapping[str, State]
     steps: tuple[Step, ...]
     next: tuple[Step, ...]
     outputs: tuple[Step, ...]
