@@ -8,6 +8,7 @@ import sections
 import yaml
 from safetensors.numpy import save_file
 
+import tripybuild
 from tripybuild.compiler.session import compile_spec
 from tripybuild.model.graph_builder import build
 from tripybuild.packages.libraries import model_libraries
@@ -42,6 +43,36 @@ def test_each_file_compiles(name, tmp_path, monkeypatch):
     made = compile_spec(tmp_path / name, target="reference", homes=own)
 
     assert name == f"{made.manifest['model']}.yaml"
+
+
+def test_entries_are_called_as_the_page_calls_them(tmp_path, monkeypatch):
+    """The state is one for the calls of its entry, and the embedding one for both entries."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "translator.yaml"
+    path.write_text(FILES[path.name], encoding="utf-8")
+    random = np.random.default_rng(0)
+    weights = {
+        name: random.standard_normal(value.shape, np.float32)
+        for name, value in build(path).stored_weights.items()
+    }
+    save_file(weights, tmp_path / "translator.safetensors")
+    (text,) = (
+        block.text
+        for section in sections.sections(PAGE)
+        for block in section.blocks
+        if block.language == "python" and "executable.encode(" in block.text
+    )
+    names = {"tripybuild": tripybuild, "tokens": np.array([[1, 2, 3]], np.int32)}
+    names |= {"token": np.array([5], np.int32), "last": np.ones((1, 8), np.float32)}
+
+    exec(text, names)
+
+    table, found = weights["embedding.weight"], names["found"]
+    rows = table[[1, 2, 3]] @ weights["encoder.weight"].T + weights["encoder.bias"]
+    x = table[5] + rows.mean(0)
+    wanted = np.tanh(x @ weights["decoder.gate.weight"].T + weights["decoder.gate.bias"] + 1)
+    np.testing.assert_allclose(found["decoder.last.next"][0], wanted, rtol=1e-5)
+    np.testing.assert_allclose(found["scores"][0], wanted @ table.T, rtol=1e-4, atol=1e-5)
 
 
 def test_every_key_is_shown():
