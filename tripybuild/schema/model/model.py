@@ -29,7 +29,12 @@ from tripybuild.schema.files import (
 )
 from tripybuild.schema.model.declared_types import Role, check_type, check_types
 from tripybuild.schema.model.entry_points import OWN_KEYS, UNNAMED, check_entries
-from tripybuild.schema.model.sizes import SizeNode, SizeParser, syntax_diagnostic
+from tripybuild.schema.model.sizes import (
+    SizeNode,
+    SizeParser,
+    check_config_name,
+    syntax_diagnostic,
+)
 from tripybuild.schema.operator.operator import Location, Requirement, Snippet
 from tripybuild.schema.operator.part import Part, State, Step, Weight
 from tripybuild.schema.snippets.expressions import expression_text
@@ -160,6 +165,7 @@ class _ModelElaboration:
             outputs=file.outputs,
         )
         self.found += check_entries(file, self.document)
+        self.found += check_config_name(file.sizes, file.config, self.document)
         whole = self.part(file.model, top, (), "model input")
         own = self.definitions(file)
         weights = file.weights

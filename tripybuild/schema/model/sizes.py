@@ -124,6 +124,16 @@ def _holds_record(entry: object) -> bool:
     return isinstance(entry, dict)
 
 
+def check_config_name(
+    sizes: Mapping[str, object], config: object, document: Document
+) -> Iterator[Diagnostic]:
+    """No size has the name that the configuration is read by."""
+    if config is not None and "config" in sizes:
+        message = "`config` is given by `config:` already"
+        place = document.span(("sizes", "config"), key=True)
+        yield Diagnostic("given-twice", message, place, hint="give the size another name")
+
+
 def names_read(node: SizeNode) -> frozenset[str]:
     """The names that the expressions of a size read."""
     return frozenset().union(*(free_names(each.program) for each in _snippets(node)))
