@@ -115,19 +115,15 @@ class Template(Repeatable):
             raise self.argument_error(
                 f"`{self.part.name}` can be of {' or '.join(allowed)}, but not of {value}"
             )
-        implied = isinstance(value, bool) and parameter.default is None
-        if (value is None and parameter.takes_none) or not (parameter.declared or implied):
+        if not parameter.declared or (value is None and parameter.takes_none):
             return value
         try:
             return fit_size(parameter.pattern, value)
         except SizeTypeError as error:
-            declare = f"declare it: `{parameter.name}: {{type: bool, doc: ...}}`"
-            help_text = error.hint if parameter.declared else declare
             message = f"`{parameter.name}` of `{self.name}` {error}"
             place = self.context.current_span()
-            raise DiagnosticError(
-                Diagnostic("part-arguments", message, place, hint=help_text)
-            ) from error
+            found = Diagnostic("part-arguments", message, place, hint=error.hint)
+            raise DiagnosticError(found) from error
 
     def _require(self, sizes: Mapping[str, object]) -> None:
         """Hold the sizes against the laws of the part."""

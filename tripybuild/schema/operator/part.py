@@ -13,7 +13,7 @@ from tripybuild.types.patterns import Pattern, ValuePattern
 class PartParameter:
     """A size that a part is made with. None stands for the default of one that is `optional`.
 
-    One that is not `declared` has a name and perhaps a default, and may be more than an integer.
+    One that is not `declared` has a name and perhaps a default, and may be anything.
     """
 
     name: str
