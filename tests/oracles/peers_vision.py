@@ -23,3 +23,12 @@ def efficientnet(stages, classes):
         for ratio, kernel, stride, rows, columns, depth in stages
     ]
     return models.EfficientNet(rows, 0.2, num_classes=classes)
+
+
+def detr(config):
+    """DETR, whose queries differ enough for what they tell each other to matter."""
+    kind = libraries.find("transformers.DetrForObjectDetection")
+    module = kind(kind.config_class(**config))
+    queries = module.model.query_position_embeddings.weight
+    module.randomize = lambda generator: queries.normal_(generator=generator)
+    return module
