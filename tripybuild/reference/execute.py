@@ -27,6 +27,8 @@ from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.region import Region, copy_operations, substitution
 from tripybuild.trace.values import Size, TensorType, Value
 
+MUCH = 1 << 20  # bytes of a tensor that is moved without a copy in float64
+
 
 def execute(graph: Graph, arrays: Mapping[str, Array]) -> dict[str, Array]:
     """Run a graph without symbols.
@@ -168,7 +170,10 @@ def _run(operations: Iterable[TraceOp], arrays: _Arrays, composite: TraceOp | No
         if isinstance(known, Constant):
             held[operation.outputs[0]] = known.data.array
             continue
-        results = _results(known, arrays, composite or known)
+        if composite is None and _moves_much(known, arrays):
+            results = _move(known, arrays)
+        else:
+            results = _results(known, arrays, composite or known)
         for output, result in zip(operation.outputs, results, strict=True):
             type = output.type
             if composite is None:
@@ -185,6 +190,33 @@ def _run(operations: Iterable[TraceOp], arrays: _Arrays, composite: TraceOp | No
                     problem = f"it gave the shape {list(array.shape)}, declared is {type}"
                     raise DiagnosticError(_failure(known, composite or known, problem))
                 arrays.learn_sizes(output, array)
+
+
+def _moves_much(operation: TraceOp, arrays: _Arrays) -> bool:
+    """Whether an operation takes many elements elsewhere, and computes nothing."""
+    return operation.declaration.moves and any(
+        arrays.held_array(value).nbytes >= MUCH for value in operation.reads()
+    )
+
+
+def _move(operation: TraceOp, arrays: _Arrays) -> list[Array]:
+    """The results of an operation that computes nothing, on the bits of elements as they are.
+
+    In float64, weights would take two to eight times their memory.
+    """
+    bits = {value: _bits(arrays.held_array(value)) for value in operation.reads()}
+    results = _results(operation, _Arrays({}, bits), operation)
+    types = [output.dtype.numpy for output in operation.outputs]
+    pairs = zip(results, types, strict=True)
+    return [each if type.kind in "iub" else each.view(type) for each, type in pairs]
+
+
+def _bits(array: Array) -> Array:
+    """Elements that NumPy may not know as integers of their size."""
+    found = array if array.dtype.kind in "iub" else array.view(f"u{array.dtype.itemsize}")
+    found = found.view()
+    found.setflags(write=False)
+    return found
 
 
 def _results(operation: TraceOp, arrays: _Arrays, asked: TraceOp) -> list[Array]:

@@ -47,6 +47,8 @@ class Declaration:
     laws: Mapping[str, Law] = field(default_factory=dict)
     refuses: Mapping[str, str] = field(default_factory=dict)
     """Why a target never takes the operator."""
+    moves: bool = False
+    """Whether it takes elements elsewhere and computes nothing."""
 
 
 @dataclass(frozen=True, slots=True)

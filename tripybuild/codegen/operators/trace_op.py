@@ -99,6 +99,8 @@ def declaration(operator: Operator, imports: Imports, indent: int, start: str) -
     whys: list[Doc] = [[_text(name), ": ", _text(why)] for name, why in refused if why is not None]
     if whys:
         arguments.append(["refuses=", bracket_list("{", whys, "}")])
+    if operator.moves:
+        arguments.append("moves=True")
     return " " * indent + render([start.lstrip(), call("Declaration", arguments)], indent)
 
 

@@ -96,15 +96,12 @@ class _OperatorElaboration:
         file = self.file
         self.types = {n: self.dtypes(n, names, d) for n, names, d in self.entries("types")}
         self.known = [n for key in ("inputs", "attributes") for n, _, _ in self.entries(key)]
-        doc, _ = self.get("doc")
-        if doc is None:
-            self.wrong("missing-key", "`doc` is missing", ("op",))
         return Operator(
             name=file.op,
             path=path,
             folder=folder,
             document=self.document,
-            doc=(doc or "").strip(),
+            doc=self.doc(),
             inline=self.get("inline")[0],
             types=self.types,
             inputs=(inputs := self.inputs(signatures := tuple(self.signatures()))),
@@ -124,6 +121,7 @@ class _OperatorElaboration:
             targets=facts(self.entries("targets"), self.snippet),
             tolerance={n: e for n, e, _ in self.entries("tolerance")},
             random=self.get("random")[0],
+            moves=self.moves(),
             sample=self.sample(inputs.values(), infer),
             examples=tuple(self.examples()),
             aliases=file.aliases or AliasEntry(),
@@ -133,6 +131,12 @@ class _OperatorElaboration:
             deprecated=file.deprecated,
             families=families_of(self.bodies),
         )
+
+    def doc(self) -> str:
+        doc: str | None = self.get("doc")[0]
+        if doc is None:
+            self.wrong("missing-key", "`doc` is missing", ("op",))
+        return (doc or "").strip()
 
     def infer_snippets(self) -> dict[str, Snippet]:
         """What is computed of the arguments, by name."""
@@ -151,9 +155,13 @@ class _OperatorElaboration:
         entry, document = self.get("cost")
         given = entry.model_fields_set if entry is not None else ()
         found = {n: self.snippet(getattr(entry, n), document, ("cost", n)) for n in sorted(given)}
-        if self.get("kind")[0] == "movement":
+        if self.moves():
             found.setdefault("flops", self.snippet(0, self.document, ("op",)))
         return found
+
+    def moves(self) -> bool:
+        """Whether elements are taken elsewhere, and nothing is computed."""
+        return bool(self.get("kind")[0] == "movement")
 
     def foreign(
         self,

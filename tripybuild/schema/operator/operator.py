@@ -214,8 +214,9 @@ class Facts:
 class Operator:
     """A whole declaration.
 
-    `path` is as shown to people, `folder` the place below the registry's root. `on_sizes` is what
-    the operator does to sizes that are tensors. `digest` is that of its text and its family's.
+    `moves` says that it takes elements elsewhere and computes nothing. `path` is as shown to
+    people, `folder` the place below the registry's root. `on_sizes` is what     the operator does
+    to sizes that are tensors. `digest` is that of its text and its family's.
     """
 
     name: str
@@ -248,6 +249,7 @@ class Operator:
     deprecated: str | None = None
     families: tuple[tuple[str, Document], ...] = ()
     family_paths: tuple[str, ...] = ()
+    moves: bool = False
     digest: str = ""
     _cache: dict[str, object] = field(default_factory=dict, repr=False)
 

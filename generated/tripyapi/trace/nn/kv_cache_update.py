@@ -26,6 +26,7 @@ class KvCacheUpdate(TraceOp):
                 "Positions of shape {P} are not for a batch of {B}; one number is for all",
             ),
         },
+        moves=True,
     )
 
     @classmethod

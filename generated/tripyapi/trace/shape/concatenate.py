@@ -29,6 +29,7 @@ class Concatenate(TraceOp):
                 "The shapes {S} differ in more than dimension {dim}",
             ),
         },
+        moves=True,
     )
 
     @classmethod

@@ -31,6 +31,7 @@ class Expand(TraceOp):
                 "A tensor of shape {S} cannot be repeated into shape {E}",
             ),
         },
+        moves=True,
     )
 
     @classmethod

@@ -16,7 +16,7 @@ class Gather(TraceOp):
     dim: int
     index: Value
 
-    declaration = Declaration("gather", "ops_registry/shape/gather.yaml")
+    declaration = Declaration("gather", "ops_registry/shape/gather.yaml", moves=True)
 
     @classmethod
     def infer(cls, check: Check, input: Value, dim: int, index: Value) -> Self:

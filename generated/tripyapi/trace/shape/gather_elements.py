@@ -29,6 +29,7 @@ class GatherElements(TraceOp):
                 "The positions of shape {J} are not within the shape {S} beside dimension {dim}",
             ),
         },
+        moves=True,
     )
 
     @classmethod

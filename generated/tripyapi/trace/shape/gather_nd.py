@@ -28,6 +28,7 @@ class GatherNd(TraceOp):
                 "0 < K <= len(S)", "Vectors of {K} positions lead nowhere in the shape {S}"
             ),
         },
+        moves=True,
     )
 
     @classmethod

@@ -24,6 +24,7 @@ class Permute(TraceOp):
                 "`perm` must name each of the {len(S)} dimensions, but names {len(perm)}",
             ),
         },
+        moves=True,
     )
 
     @classmethod

@@ -36,6 +36,7 @@ class Reshape(TraceOp):
                 "prod(E) == prod(S)", "{prod(S)} values do not fit in shape {list(shape)}"
             ),
         },
+        moves=True,
     )
 
     @classmethod

@@ -29,6 +29,7 @@ class ReverseSequence(TraceOp):
                 "B == S[batch_dim]", "There are {B} lengths for a batch of {S[batch_dim]}"
             ),
         },
+        moves=True,
     )
 
     @classmethod

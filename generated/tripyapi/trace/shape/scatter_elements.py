@@ -30,6 +30,7 @@ class ScatterElements(TraceOp):
                 "The positions of shape {J} are not within the shape {S} beside dimension {dim}",
             ),
         },
+        moves=True,
     )
 
     @classmethod

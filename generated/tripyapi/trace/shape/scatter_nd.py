@@ -29,6 +29,7 @@ class ScatterNd(TraceOp):
                 "0 < K <= len(S)", "Vectors of {K} positions lead nowhere in the shape {S}"
             ),
         },
+        moves=True,
     )
 
     @classmethod

@@ -37,6 +37,7 @@ class Slice(TraceOp):
                 words=("strict", "fill"),
             ),
         },
+        moves=True,
     )
 
     @classmethod
