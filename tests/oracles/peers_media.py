@@ -36,3 +36,26 @@ def wav2vec2(config: Mapping[str, Any]) -> torch.nn.Module:
 
     module.checkpoint = checkpoint
     return module
+
+
+def text_encoder(config: Mapping[str, Any]) -> torch.nn.Module:
+    """`CLIPTextModel`, saved under the names of the published checkpoints, which are older."""
+    kind = libraries.find("transformers.CLIPTextModel")
+    module = kind(kind.config_class(**config))
+    module.checkpoint = lambda: {f"text_model.{n}": t for n, t in module.state_dict().items()}
+    return module
+
+
+def sequence_to_sequence(config: Mapping[str, Any], kind: str) -> torch.nn.Module:
+    """A model of `transformers` with an encoder and a decoder, each of which can be called."""
+    found = libraries.find(kind)
+    module = found(found.config_class(**config))
+
+    def encode(**inputs: torch.Tensor) -> torch.Tensor:
+        return module.get_encoder()(**inputs).last_hidden_state
+
+    def decode(memory: torch.Tensor, **inputs: torch.Tensor) -> torch.Tensor:
+        return module(encoder_outputs=(memory,), **inputs).logits
+
+    module.encode, module.decode = encode, decode
+    return module
