@@ -30,14 +30,14 @@ def check_footprint(graph: Graph, *, dense: bool = False) -> tuple[Diagnostic, .
         DiagnosticError: A tensor cannot fit.
     """
     operations = list(walk_operations(graph.operations))
-    largest = max(_results(operations), key=lambda each: _byte_size(each[0]), default=None)
+    largest = max(_results(operations), key=lambda each: byte_size(each[0]), default=None)
     held = _total_bytes(graph.weights) + _total_bytes(graph.inputs) + _total_bytes(graph.outputs)
-    between = 0 if largest is None else _byte_size(largest[0])
+    between = 0 if largest is None else byte_size(largest[0])
     met = memory.limit() if held + between > _LITTLE else None
     if met is None or not met.size < held + between <= LARGEST:  # beyond that, none can count it
         return ()
     for name, value in (*graph.weights.items(), *graph.outputs.items()):
-        if _byte_size(value) > met.size:
+        if byte_size(value) > met.size:
             raise DiagnosticError(_memory_diagnostic(f"`{name}`", value, met, value.producer))
     if largest is not None and between > met.size:
         found = _memory_diagnostic(
@@ -58,7 +58,7 @@ _LITTLE = 1 << 28  # bytes that are not worth a look at the limits
 def _memory_diagnostic(
     name: str, value: Value, met: memory.MemoryLimit, maker: TraceOp | None
 ) -> Diagnostic:
-    message = f"{name} is {value.type}, which takes {memory.format_bytes(_byte_size(value))}"
+    message = f"{name} is {value.type}, which takes {memory.format_bytes(byte_size(value))}"
     span = None if maker is None else maker.location.span()
     return memory.memory_diagnostic(message, span=span, at=met)
 
@@ -69,10 +69,10 @@ def _results(operations: Iterable[TraceOp]) -> Iterator[tuple[Value, TraceOp]]:
 
 
 def _total_bytes(values: Mapping[str, Value]) -> int:
-    return sum(map(_byte_size, values.values()))
+    return sum(map(byte_size, values.values()))
 
 
-def _byte_size(value: Value) -> int:
+def byte_size(value: Value) -> int:
     """The bytes of a tensor; none where a size is not known."""
     sizes = [size for size in value.shape if isinstance(size, int)]
     return prod(sizes) * value.dtype.bits // 8 if len(sizes) == len(value.shape) else 0
