@@ -1,6 +1,7 @@
 """The only benchmark module that touches tripybuild: adapt it here when the interface moves."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +9,14 @@ from numpy.typing import NDArray
 
 import tripybuild
 from tripybuild.compiler import session
+from tripybuild.compiler.lowering.lower import lower_stablehlo
+from tripybuild.compiler.lowering.specialize import specialize_graph
 from tripybuild.model.graph_builder import build
+from tripybuild.stablehlo.functions import call_plan, function_modules
+from tripybuild.stablehlo.module import bytecode
 from tripybuild.targets.cpu.compile_module import stablehlo_module as stablehlo_of_graph
+from tripybuild.targets.xla import pjrt
+from tripybuild.trace.graph import Graph
 
 Array = NDArray[Any]
 CACHE_VARIABLE = "TRIPYBUILD_CACHE_DIR"  # where compiled payloads are kept
@@ -45,3 +52,36 @@ def module_arguments(path: Path, inputs: Mapping[str, Array]) -> list[Array]:
     loaded = tripybuild.load(path)
     weights = [loaded.weights[name] for name in loaded.entry().graph.weights]
     return [*weights, *(inputs[name] for name in loaded.inputs)]
+
+
+def compile_programs(
+    spec: Path, settings: Mapping[str, object], sizes: Mapping[str, int], *, outline: bool
+) -> Callable[[], bytes]:
+    """Lower a spec for fixed sizes; return what compiles it in this process, past all caches.
+
+    Args:
+        spec: The model's file.
+        settings: Sizes to put in the place of its own.
+        sizes: Its dynamic sizes.
+        outline: Whether a repeated block is compiled once.
+    """
+    module = lower_stablehlo(specialize_graph(graph_of(spec, settings), sizes), outline=outline)
+    bare = module.bare()
+    plan = call_plan(bare)
+    if plan is None:
+        whole = bytecode(bare)
+        return lambda: pjrt.compile(whole)
+    functions = function_modules(bare)
+    return lambda: pjrt.link(plan, [pjrt.compile(each) for each in functions])
+
+
+def graph_of(spec: Path, settings: Mapping[str, object]) -> Graph:
+    """The graph of a spec with its dynamic sizes, and the weights that it needs."""
+    graph = build(spec, settings).entry().graph
+    used = {name: graph.weights[name] for name in graph.used_weights()}
+    return replace(graph, weights=used)
+
+
+def load_programs(payload: bytes, weights: Sequence[Array]) -> Callable[..., list[Array]]:
+    """What calls a payload of `compile_programs` with arrays in the order of the inputs."""
+    return pjrt.load(payload, weights)

@@ -34,7 +34,7 @@ PROGRAM = """
         before = CompilerProcess._exchange
         CompilerProcess._exchange = lambda *given: [press(), before(*given)][1]
     if moment == "call":
-        from tripybuild.targets.xla.pjrt import LoadedProgram
+        from tripybuild.targets.xla.loaded_program import LoadedProgram
         call = LoadedProgram.__call__
         def slow(*given):
             threading.Timer(0.2, press).start()

@@ -61,7 +61,7 @@ class HloModule:
         self._stack = ExitStack()
         with self.context, ir.Location.unknown():
             self.mlir = ir.Module.create()
-            self._function = _function(self.mlir.body)
+            self._function = create_function(self.mlir.body, "main", "public")
             self._block = ir.Block.create_at_start(self._function.regions[0], [])
             self.weights = {name: self._argument(name, *type_) for name, type_ in weights.items()}
             self.inputs = {name: self._argument(name, *type_) for name, type_ in inputs.items()}
@@ -119,8 +119,7 @@ class HloModule:
         takes = [argument.type for argument in self._block.arguments]
         gives = [value.type for value in results]
         names = [ir.DictAttr.get({"jax.result_info": ir.StringAttr.get(name)}) for name in outputs]
-        function_type = ir.FunctionType.get(takes, gives)
-        self._function.attributes["function_type"] = ir.TypeAttr.get(function_type)
+        self._function.attributes["function_type"] = function_type(takes, gives)
         self._function.attributes["res_attrs"] = ir.ArrayAttr.get(names)
         try:
             self.mlir.operation.verify()
@@ -138,19 +137,24 @@ class HloModule:
             locations: Whether it says where each operation comes from, and what results are called.
                 Without, equal computations have equal modules.
         """
-        whole = self.mlir.operation if locations else self._strip_locations()
-        buffer = io.BytesIO()
-        whole.write_bytecode(buffer)
-        return buffer.getvalue()
+        return bytecode(self.mlir.operation if locations else self.bare())
 
-    def _strip_locations(self) -> Any:
-        """A copy without places and names."""
+    def bare(self) -> Any:
+        """The module's operation, copied without places and names."""
         with self.context:
             copy = self.mlir.operation.clone()
             bindings.passmanager.PassManager.parse("builtin.module(strip-debuginfo)").run(copy)
         for function in copy.regions[0].blocks[0]:
-            del function.attributes["res_attrs"]
+            if "res_attrs" in function.attributes:
+                del function.attributes["res_attrs"]
         return copy
+
+
+def bytecode(module: Any) -> bytes:
+    """The operation of a module as MLIR bytecode."""
+    buffer = io.BytesIO()
+    module.write_bytecode(buffer)
+    return buffer.getvalue()
 
 
 def context() -> Any:
@@ -166,15 +170,22 @@ def context() -> Any:
     return context
 
 
-def _function(body: Any) -> Any:
+def create_function(body: Any, name: str, visibility: str) -> Any:
+    """Append a function without arguments to the body of a module; its type is to be set."""
     ir = bindings.ir
     attributes = {
-        "sym_name": ir.StringAttr.get("main"),
-        "sym_visibility": ir.StringAttr.get("public"),
-        "function_type": ir.TypeAttr.get(ir.FunctionType.get([], [])),
+        "sym_name": ir.StringAttr.get(name),
+        "sym_visibility": ir.StringAttr.get(visibility),
+        "function_type": function_type([], []),
     }
     with ir.InsertionPoint(body):
         return ir.Operation.create("func.func", attributes=attributes, regions=1)
+
+
+def function_type(takes: Sequence[Any], gives: Sequence[Any]) -> Any:
+    """The attribute that says what a function takes and gives."""
+    ir = bindings.ir
+    return ir.TypeAttr.get(ir.FunctionType.get(takes, gives))
 
 
 def emit(

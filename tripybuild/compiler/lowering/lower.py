@@ -6,14 +6,17 @@ is matched back together afterwards.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from tripybuild import stablehlo
+from tripybuild.compiler.lowering.segments import Segment, cut_graph
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend.decompose import decompose_operation
 from tripybuild.model.size_limits import check_tensor_bytes
 from tripybuild.process.gc_pause import pause_gc
+from tripybuild.stablehlo.functions import OutlinedFunction, outline_function
 from tripybuild.symbolic.dims import Dim
 from tripybuild.tensorrt import layers
 from tripybuild.trace.constants import Constant
@@ -50,12 +53,15 @@ TENSORRT = LoweringDialect("tensorrt", layers.full, layers.constant, fixed_sizes
 
 
 @pause_gc()
-def lower_stablehlo(graph: Graph, folder: Path | None = None) -> stablehlo.HloModule:
+def lower_stablehlo(
+    graph: Graph, folder: Path | None = None, *, outline: bool = False
+) -> stablehlo.HloModule:
     """Build a StableHLO module: weights are its first arguments, inputs follow.
 
     Args:
         graph: The graph, substituted: every size is a number.
         folder: The folder of the user's files; the module's places are relative to it.
+        outline: Whether blocks that repeat become functions, which `@main` calls.
 
     Raises:
         DiagnosticError: Where an operation has no way to StableHLO.
@@ -63,7 +69,11 @@ def lower_stablehlo(graph: Graph, folder: Path | None = None) -> stablehlo.HloMo
     for name, value in (*graph.weights.items(), *graph.inputs.items()):
         check_tensor_bytes(value, f"`{name}`")
     module = stablehlo.HloModule(*_arguments(graph), folder)
-    _fill(module, graph, STABLEHLO)
+    segments = cut_graph(graph) if outline else ()
+    if len(segments) > 1:
+        _fill_calls(module, graph, segments)
+    else:
+        _fill(module, graph, STABLEHLO)
     return module
 
 
@@ -82,13 +92,46 @@ def _arguments(graph: Graph) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _fill(module: Builder, graph: Graph, dialect: LoweringDialect) -> None:
-    operations, outputs = expand_operations(graph.operations, graph.outputs, dialect)
-    values: dict[Value, Any] = {v: module.weights[name] for name, v in graph.weights.items()}
-    values |= {v: module.inputs[name] for name, v in graph.inputs.items()}
+    values = _argument_values(module, graph)
     with module:
-        for operation in operations:
-            _lower_at(module, operation, dialect, values)
-        module.finish({name: values[value] for name, value in outputs.items()})
+        module.finish(_lower_all(module, graph, dialect, values))
+
+
+def _fill_calls(module: stablehlo.HloModule, graph: Graph, segments: Sequence[Segment]) -> None:
+    """Lower each segment to a function, once for those that are equal, and call those in order."""
+    values = _argument_values(module, graph)
+    functions: dict[object, OutlinedFunction] = {}
+    with module:
+        for segment in segments:
+            if segment.key not in functions:
+                takes = [(value.dtype, value.shape) for value in segment.takes]
+                name, fill = f"segment{len(functions)}", partial(_fill_segment, module, segment)
+                functions[segment.key] = outline_function(name, takes, fill)
+            found = functions[segment.key]([values[value] for value in segment.takes])
+            values.update(zip(segment.gives, found, strict=True))
+        module.finish({name: values[value] for name, value in graph.outputs.items()})
+
+
+def _fill_segment(
+    module: stablehlo.HloModule, segment: Segment, arguments: Sequence[Any]
+) -> list[Any]:
+    values = dict(zip(segment.takes, arguments, strict=True))
+    return list(_lower_all(module, segment.graph(), STABLEHLO, values).values())
+
+
+def _argument_values(module: Builder, graph: Graph) -> dict[Value, Any]:
+    values: dict[Value, Any] = {v: module.weights[name] for name, v in graph.weights.items()}
+    return values | {v: module.inputs[name] for name, v in graph.inputs.items()}
+
+
+def _lower_all(
+    module: Builder, graph: Graph, dialect: LoweringDialect, values: dict[Value, Any]
+) -> dict[str, Any]:
+    """The outputs of a graph, for what its inputs and weights are."""
+    operations, outputs = expand_operations(graph.operations, graph.outputs, dialect)
+    for operation in operations:
+        _lower_at(module, operation, dialect, values)
+    return {name: values[value] for name, value in outputs.items()}
 
 
 def expand_operations(

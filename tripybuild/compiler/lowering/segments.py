@@ -12,7 +12,7 @@ Constants belong to no segment. Each that reads one has it inside, where the com
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 import numpy as np
 
@@ -24,10 +24,11 @@ from tripybuild.trace.structural_key import operation_key, subgraph_key
 from tripybuild.trace.values import Value
 
 LONGEST = 4096  # operations of a block that is looked for
-# A call of one program more takes 10 microseconds, in which 100 kB are read; its compiling takes
-# as long as that of a few operations.
-LEAST_BYTES = 1 << 20
-LEAST_SAVED = 24
+# A program more costs each call 10 microseconds, and up to 200 where the machine has other work:
+# the call waits for its threads. So a program has at least the work of reading so much memory.
+LEAST_BYTES = 16 << 20
+# A program more takes as long to compile as some dozens of operations.
+LEAST_SAVED = 128
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,19 +47,28 @@ class Segment:
     gives: tuple[Value, ...]
     key: object
 
-    def graph(self, name: str) -> Graph:
+    def graph(self) -> Graph:
         """The segment as a graph of its own, of the same operations."""
         takes = {str(at): value for at, value in enumerate(self.takes)}
-        return Graph(name, takes, {}, {str(at): value for at, value in enumerate(self.gives)})
+        return Graph("", takes, {}, {str(at): value for at, value in enumerate(self.gives)})
 
 
 def cut_graph(graph: Graph) -> tuple[Segment, ...]:
-    """Cut a graph of fixed sizes where blocks repeat; one segment is the whole graph."""
-    operations = [each for each in graph.operations if not isinstance(each, Constant)]
-    cuts = _Cutter(operations).cuts(0, len(operations))
+    """Cut a graph of fixed sizes where blocks repeat; there is none where it is better whole."""
     outputs = set(graph.outputs.values())
-    segments = _segments(operations, sorted({0, *cuts, len(operations)}), outputs)
-    return segments
+    if any(isinstance(value.producer, Constant) for value in outputs):
+        return ()
+    operations = [each for each in graph.operations if not isinstance(each, Constant)]
+    cuts = {0, *_Cutter(operations).cuts(0, len(operations)), len(operations)}
+    if len(cuts) == 2:
+        return ()
+    found = _segments(operations, sorted(cuts), outputs)
+    # Blocks of one kind may still be wired differently: what is there once needs no cut.
+    often = Counter(each.key for each in found)
+    once = [often[each.key] == 1 for each in found]
+    pairs = zip(sorted(cuts)[1:], once, once[1:], strict=False)
+    cuts -= {cut for cut, before, behind in pairs if before and behind}
+    return _segments(operations, sorted(cuts), outputs) if len(cuts) > 2 else ()
 
 
 class _Cutter:
@@ -90,19 +100,24 @@ class _Cutter:
         best, saved = None, LEAST_SAVED - 1
         kinds = self._kinds[begin:end]
         for period in range(1, min(len(kinds) // 2, LONGEST) + 1):
-            same = np.flatnonzero(kinds[period:] != kinds[:-period])
-            edges = np.concatenate(([-1], same, [len(kinds) - period]))
+            edges = np.flatnonzero(kinds[period:] != kinds[:-period])
+            edges = np.concatenate(([-1], edges, [len(kinds) - period]))
             lengths = np.diff(edges) - 1
             at = int(np.argmax(lengths))
-            count = int(lengths[at]) // period + 1
-            if (count - 1) * period <= saved:
+            if int(lengths[at]) <= saved:
                 continue
-            first = begin + int(edges[at]) + 1
-            run = self._best_phase(first, period, int(lengths[at]) + period)
-            moved = self._moved[run[0] + period] - self._moved[run[0]]
-            if run[2] > 1 and moved >= LEAST_BYTES and (run[2] - 1) * period > saved:
-                best, saved = run, (run[2] - 1) * period
+            run = self._joined(
+                *self._best_phase(begin + int(edges[at]) + 1, period, int(lengths[at]) + period)
+            )
+            if (run[2] - 1) * run[1] > saved:
+                best, saved = run, (run[2] - 1) * run[1]
         return best
+
+    def _joined(self, first: int, period: int, count: int) -> tuple[int, int, int]:
+        """The same run in longer blocks, each of which is worth a program."""
+        moved = self._moved[first + period] - self._moved[first]
+        joined = -(-LEAST_BYTES // max(moved, 1))
+        return first, period * joined, count // joined
 
     def _best_phase(self, first: int, period: int, length: int) -> tuple[int, int, int]:
         """The same run, begun where the least data goes from block to block."""
@@ -142,16 +157,14 @@ def _crossing_bytes(operations: Sequence[TraceOp]) -> list[int]:
 def _segments(
     operations: Sequence[TraceOp], cuts: Sequence[int], outputs: set[Value]
 ) -> tuple[Segment, ...]:
-    parts = [operations[begin:end] for begin, end in zip(cuts, cuts[1:], strict=False)]
+    parts = [operations[begin:end] for begin, end in pairwise(cuts)]
     users: Counter[Value] = Counter()
     for part in parts:
         users.update({value for each in part for value in each.reads()})
     return tuple(_segment(part, users, outputs) for part in parts)
 
 
-def _segment(
-    operations: Sequence[TraceOp], users: Counter[Value], outputs: set[Value]
-) -> Segment:
+def _segment(operations: Sequence[TraceOp], users: Counter[Value], outputs: set[Value]) -> Segment:
     own = {value for each in operations for value in each.outputs}
     read = dict.fromkeys(value for each in operations for value in each.reads())
     constants = [value.producer for value in read if isinstance(value.producer, Constant)]

@@ -16,6 +16,7 @@ from tripybuild.process.per_process import per_process
 from tripybuild.reference.numerics.arrays import Array
 from tripybuild.targets.cpu.compile_module import compile_module
 from tripybuild.targets.xla import pjrt
+from tripybuild.targets.xla.loaded_program import LoadedProgram
 from tripybuild.trace.constants import Constant
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.operation import TraceOp
@@ -26,7 +27,7 @@ MOST = 1024  # programs that are kept loaded
 
 
 @per_process
-def _programs() -> OrderedDict[object, pjrt.LoadedProgram]:
+def _programs() -> OrderedDict[object, LoadedProgram]:
     """Those of this process."""
     return OrderedDict()
 
@@ -66,7 +67,7 @@ def structure(
     return types, *subgraph_key(begins, steps, wanted)
 
 
-def _load_program(given: Sequence[Constant], wanted: Sequence[Value]) -> pjrt.LoadedProgram:
+def _load_program(given: Sequence[Constant], wanted: Sequence[Value]) -> LoadedProgram:
     inputs = {f"input{i}": each.outputs[0] for i, each in enumerate(given)}
     outputs = {f"output{i}": value for i, value in enumerate(wanted)}
     graph = Graph("eager", inputs, {}, outputs)

@@ -19,6 +19,8 @@ from tripybuild.compiler.lowering.specialize import check_laws, sizes_name, spec
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.errors.logger import logger
 from tripybuild.stablehlo import HloModule
+from tripybuild.stablehlo.functions import CallPlan, call_plan, function_modules
+from tripybuild.stablehlo.module import bytecode
 from tripybuild.targets.xla import pjrt
 from tripybuild.trace.graph import Graph
 from tripybuild.worker import compiler_process
@@ -31,10 +33,19 @@ REFUSED = "compiler-failed"
 
 @dataclass(frozen=True, slots=True)
 class LoweredModule:
-    """A graph in StableHLO, as MLIR bytecode: with places and names, and without."""
+    """A graph in StableHLO, as MLIR bytecode with places and names.
 
-    located: bytes
-    bare: bytes
+    Args:
+        whole: The module.
+        programs: What is compiled of it, without places and with them: the functions that `@main`
+            calls, or the module.
+        plan: How `@main` calls them, where it does nothing else.
+        warnings: What may not fit into memory.
+    """
+
+    whole: bytes
+    programs: tuple[tuple[bytes, bytes], ...]
+    plan: CallPlan | None
     warnings: tuple[Diagnostic, ...]
 
 
@@ -45,7 +56,7 @@ def stablehlo_module(built: "ModelGraph", graph: Graph, sizes: Mapping[str, int]
         DiagnosticError: For these, a law does not hold, or a size is divided by zero.
     """
     check_laws(built, graph, [sizes])
-    return lower_stablehlo(specialize_graph(graph, sizes))
+    return lower_stablehlo(specialize_graph(graph, sizes), outline=True)
 
 
 def lower_graph(
@@ -59,9 +70,31 @@ def lower_graph(
     with logger.log_time(f"lower {graph.name}, {sizes_name(sizes)}, to StableHLO"):
         known = specialize_graph(graph, sizes)
         warnings = check_footprint(known)
-        module = lower_stablehlo(known, folder)
+        module = lower_stablehlo(known, folder, outline=True)
     logger.mlir(module.text)
-    return LoweredModule(module.bytecode(), module.bytecode(locations=False), warnings)
+    whole, bare = module.mlir.operation, module.bare()
+    plan = call_plan(bare)
+    if plan is None:
+        programs = [(bytecode(bare), bytecode(whole))]
+    else:
+        programs = list(zip(function_modules(bare), function_modules(whole), strict=True))
+    return LoweredModule(bytecode(whole), tuple(programs), plan, warnings)
+
+
+def compile_lowered(
+    lowered: LoweredModule, timeout: float | None = None
+) -> tuple[bytes, tuple[Diagnostic, ...]]:
+    """The executable payload of a lowered graph, and what was wrong with the cache.
+
+    Each program has a place of its own in the cache: models that share a block share that.
+
+    Raises:
+        DiagnosticError: As `compile_module`.
+    """
+    made = [compile_module(bare, timeout, located) for bare, located in lowered.programs]
+    warnings = tuple(dict.fromkeys(each for _, found in made for each in found))
+    payloads = [payload for payload, _ in made]
+    return payloads[0] if lowered.plan is None else pjrt.link(lowered.plan, payloads), warnings
 
 
 def compile_module(

@@ -13,7 +13,12 @@ from tripybuild.compiler.lowering.specialize import sizes_name
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.model.model_graph import EntryGraph, ModelGraph
 from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
-from tripybuild.targets.cpu.compile_module import compile_module, lower_graph, stablehlo_module
+from tripybuild.targets.cpu.compile_module import (
+    compile_lowered,
+    compile_module,
+    lower_graph,
+    stablehlo_module,
+)
 from tripybuild.targets.executable_file import entry_member
 from tripybuild.targets.graph_model import graph_model
 from tripybuild.targets.protocol import (
@@ -25,6 +30,7 @@ from tripybuild.targets.protocol import (
     Target,
 )
 from tripybuild.targets.xla import pjrt
+from tripybuild.targets.xla.loaded_program import LoadedProgram
 from tripybuild.version import VERSION
 
 
@@ -98,8 +104,8 @@ def _add_specialization(
     stablehlo = entry_member(f"stablehlo/{name}.mlirbc", entry.name)
     program = entry_member(f"cpu/{name}.bin", entry.name)
     module = lower_graph(entry.graph, sizes, request.folder)
-    payload, warnings = compile_module(module.bare, request.timeout, module.located)
-    members[stablehlo], members[program] = module.located, payload
+    payload, warnings = compile_lowered(module, request.timeout)
+    members[stablehlo], members[program] = module.whole, payload
     said = {
         "name": name,
         "sizes": dict(sizes),
@@ -120,17 +126,17 @@ def _payload(entry: CompiledEntry, sizes: Mapping[str, int]) -> bytes | memoryvi
         if made_by != VERSION:
             raise DiagnosticError(_other_version(name, made_by))
         made = lower_graph(entry.graph, sizes)
-        module, found = made.bare, made.warnings
+        payload, warnings = compile_lowered(made)
+        model.warnings += made.warnings
     else:
-        module, found = bytes(model.member(stored["stablehlo"])), ()
-    payload, warnings = compile_module(module, foreign=stored is not None)
-    model.warnings += (*found, *warnings)
+        payload, warnings = compile_module(bytes(model.member(stored["stablehlo"])), foreign=True)
+    model.warnings += warnings
     return payload
 
 
 def _load_program(
     entry: CompiledEntry, payload: bytes | memoryview, sizes: Mapping[str, int]
-) -> pjrt.LoadedProgram:
+) -> LoadedProgram:
     """The program, once it is known to take and to give what the manifest says."""
     try:
         weights = [entry.model.weights[name] for name in entry.manifest["arguments"]]

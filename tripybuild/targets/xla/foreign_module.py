@@ -9,6 +9,7 @@ from typing import Any
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.stablehlo import bindings
+from tripybuild.stablehlo.functions import call_plan, function_modules
 from tripybuild.stablehlo.module import context
 from tripybuild.targets.xla import pjrt
 
@@ -31,7 +32,13 @@ def compile(module: bytes, options: Any) -> bytes:
         CompileError: The compiler cannot compile it.
     """
     check(module)
-    return pjrt.compile(module, options)
+    with context():
+        whole = bindings.ir.Module.parse(module).operation
+        plan = call_plan(whole)
+        functions = [] if plan is None else function_modules(whole)
+    if plan is None:
+        return pjrt.compile(module, options)
+    return pjrt.link(plan, [pjrt.compile(each, options) for each in functions])
 
 
 def check(module: bytes) -> None:
