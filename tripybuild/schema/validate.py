@@ -93,12 +93,15 @@ def _diagnostic(document: Document, model: type[BaseModel], error: ErrorDetails)
         case "extra_forbidden":
             known = _allowed_keys(model, error["loc"][:-1])
             near = suggest(key, known)
+            hint = f"did you mean `{near}`?" if near else _keys_hint(known)
+            if location[:-1] and key in model.model_fields:
+                hint = f"`{key}` is the whole file's: write it at the top"
             return Diagnostic(
                 "unknown-key",
                 f"`{key}` is not a key here",
                 document.span(location, key=True),
                 label="unknown key",
-                hint=f"did you mean `{near}`?" if near else _keys_hint(known),
+                hint=hint,
             )
         case "missing":
             message, label = f"`{key}` is missing", f"needs `{key}`"
