@@ -12,7 +12,7 @@ from pathlib import Path
 from tripybuild.documents.document import Document, read
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span, suggest
 from tripybuild.schema.files import DefinitionsFile, ModelFile
-from tripybuild.schema.model.entry_points import missing_keys
+from tripybuild.schema.model.entry_checks import missing_keys
 from tripybuild.schema.model.file_references import is_inside, outside_diagnostic, resolve_path
 from tripybuild.schema.model.model import (
     Definitions,

@@ -28,7 +28,8 @@ from tripybuild.schema.files import (
     WeightsEntry,
 )
 from tripybuild.schema.model.declared_types import Role, check_type, check_types
-from tripybuild.schema.model.entry_points import OWN_KEYS, UNNAMED, check_entries
+from tripybuild.schema.model.entry_checks import OWN_KEYS, check_entries
+from tripybuild.schema.model.entry_points import UNNAMED
 from tripybuild.schema.model.sizes import (
     SizeNode,
     SizeParser,
