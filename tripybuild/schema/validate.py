@@ -91,18 +91,7 @@ def _diagnostic(document: Document, model: type[BaseModel], error: ErrorDetails)
     key = str(error["loc"][-1]) if error["loc"] else ""
     match error["type"]:
         case "extra_forbidden":
-            known = _allowed_keys(model, error["loc"][:-1])
-            near = suggest(key, known)
-            hint = f"did you mean `{near}`?" if near else _keys_hint(known)
-            if location[:-1] and key in model.model_fields:
-                hint = f"`{key}` is the whole file's: write it at the top"
-            return Diagnostic(
-                "unknown-key",
-                f"`{key}` is not a key here",
-                document.span(location, key=True),
-                label="unknown key",
-                hint=hint,
-            )
+            return _unknown_key(document, model, error, location)
         case "missing":
             message, label = f"`{key}` is missing", f"needs `{key}`"
             return Diagnostic("missing-key", message, document.span(location), label)
@@ -134,6 +123,23 @@ def _names_hint(location: tuple[str | int, ...]) -> str:
     if location[-1:] == ("against",):
         return f"a peer is `LIBRARY.NAME`, and the libraries are {', '.join(PEER_LIBRARIES)}"
     return NAMES + ("; `rename:` maps them to a checkpoint's" if "weights" in location else "")
+
+
+def _unknown_key(
+    document: Document,
+    model: type[BaseModel],
+    error: ErrorDetails,
+    location: tuple[str | int, ...],
+) -> Diagnostic:
+    """A key that does not exist at its place."""
+    key = str(error["loc"][-1])
+    known = _allowed_keys(model, error["loc"][:-1])
+    near = suggest(key, known)
+    hint = f"did you mean `{near}`?" if near else _keys_hint(known)
+    if location[:-1] and key in model.model_fields:
+        hint = f"`{key}` is the whole file's: write it at the top"
+    message, span = f"`{key}` is not a key here", document.span(location, key=True)
+    return Diagnostic("unknown-key", message, span, "unknown key", hint=hint)
 
 
 def _choice_diagnostic(
