@@ -79,10 +79,12 @@ class Case:
         """Copy the spec into a folder, with random weights unless it has its own."""
         path = folder / f"{self.model}-{self.dtype}.yaml"
         text = (SPECS / f"{self.model}.yaml").read_text(encoding="utf-8")
-        if "\nweights:" not in text:
+        if "\n  package:" not in text:
             file = f"{path.stem}.safetensors"
             save_file(self.random(), folder / file)
-            text = text.replace("\ndefine:", f"\nweights: {file}\n\ndefine:")
+            own = text.replace("\n  file: model.safetensors\n", f"\n  file: {file}\n")
+            added = text.replace("\ndefine:", f"\nweights: {file}\n\ndefine:")
+            text = added if own == text else own
         path.write_text(text, encoding="utf-8")
         return path
 

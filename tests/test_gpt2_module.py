@@ -72,12 +72,10 @@ def test_both_are_compiled_once(gpt2, tmp_path, monkeypatch):
     )
     model = random(gpt2.GPT2(gpt2.Sizes(**SMALL)))
     model.save_weights(tmp_path / "gpt2.safetensors")
-    text = (SPECS / "gpt2.yaml").read_text(encoding="utf-8")
-    text = text.replace("\ndefine:", "\nweights: gpt2.safetensors\n\ndefine:")
-    (tmp_path / "gpt2.yaml").write_text(text, encoding="utf-8")
 
     python = tp.compile(model, args=[model.tokens()])
-    yaml = tripybuild.compile(tmp_path / "gpt2.yaml", sizes=SMALL)
+    weights = tmp_path / "gpt2.safetensors"
+    yaml = tripybuild.compile(SPECS / "gpt2.yaml", sizes=SMALL, weights=weights)
 
     assert len(keys) == 2
     assert keys[0] == keys[1]
