@@ -35,7 +35,8 @@ def prepare_weight(
     found = context.evaluate(step.value, names)
     if not isinstance(found, Tensor):
         message = f"the {KIND} `{step.name}` must be a tensor, but this is {format_value(found)}"
-        raise DiagnosticError(Diagnostic("wrong-type", message, context.current_span()))
+        hint = "`stack` and `concatenate` make one of several" if isinstance(found, list) else None
+        raise DiagnosticError(Diagnostic("wrong-type", message, context.current_span(), hint=hint))
     value = found.value
     if not is_static(value):
         message = f"the {KIND} `{step.name}` depends on an input or on a state"

@@ -381,3 +381,39 @@ def test_what_a_prepared_weight_cannot_read(tmp_path):
         ),
     ]
     assert "move it down" in written.hints(tmp_path, text)[6]
+
+
+def test_entries_share_what_is_prepared(tmp_path):
+    """It is computed once for the file, and an original that an entry reads stays."""
+    text = """
+        parts:
+          pair: "[Linear(4, 4, bias=False) for i in range(2)]"
+        prepared:
+          both: stack([each.weight for each in pair], 0)
+          scale: exp(pair[1].weight[0])
+        weights: w.safetensors
+        entries:
+          chosen:
+            inputs:
+              x: F[B, 4]
+              which: int32[B]
+            outputs:
+              y: squeeze(gather(both, 0, which) @ unsqueeze(x, 2), 2)
+          first:
+            inputs:
+              x: F[B, 4]
+            outputs:
+              y: pair[0](x) * scale + both[1, 0]
+        """
+    random = np.random.default_rng(11)
+    weights = {f"pair.{i}.weight": random.normal(size=(4, 4)).astype(np.float32) for i in range(2)}
+    x = random.normal(size=(2, 4)).astype(np.float32)
+
+    exe = compiled(tmp_path, text, weights, target="reference")
+
+    assert set(exe.weights) == {"both", "scale", "pair.0.weight"}
+    zero, one = weights.values()
+    got = exe.chosen(x=x, which=np.array([1, 0], np.int32))["y"]
+    np.testing.assert_allclose(got, [one @ x[0], zero @ x[1]], rtol=1e-5)
+    wanted = x @ zero.T * np.exp(one[0]) + one[0]
+    np.testing.assert_allclose(exe.first(x=x)["y"], wanted, rtol=1e-5)

@@ -7,8 +7,9 @@ to be converted, and constants of the graph, go to files of their own.
 
 import json
 import tempfile
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -105,9 +106,7 @@ class EngineWeights:
         places = read.file_entries(names)
         left = [name for name in names if not any(name in each for each in places.values())]
         files = [_file_entry(path, each) for path, each in places.items()]
-        with ThreadPoolExecutor(CONVERTERS) as pool:
-            converted = pool.map(lambda name: read([name])[name], left)
-            files += self._write_arrays(zip(left, converted, strict=True))
+        files += self._write_arrays(_read_ahead(read, left))
         found = list(self._request_digests(files, scan=True))
         nonfinite = {name: each for _, suspects in found for name, each in suspects.items()}
         own = [digest for digest, _ in found[: len(places)]]
@@ -138,6 +137,18 @@ class EngineWeights:
 
     def _temporary(self) -> Any:
         return self._held.enter_context(tempfile.NamedTemporaryFile())
+
+
+def _read_ahead(read: WeightSource, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """Read weights one by one, few of them before they are asked for: all need not fit."""
+    pending: deque[tuple[str, Future[Any]]] = deque()
+    with ThreadPoolExecutor(CONVERTERS) as pool:
+        for name in names:
+            pending.append((name, pool.submit(lambda one: read([one])[one], name)))
+            if len(pending) > CONVERTERS:
+                first, found = pending.popleft()
+                yield first, found.result()
+        yield from ((name, found.result()) for name, found in pending)
 
 
 def _write_array(stream: BinaryIO, array: Any) -> FileEntry:
