@@ -127,10 +127,7 @@ def compile_graph(
         DiagnosticError: A law does not hold for these sizes, or the compiler refuses the graph.
     """
     built = _merge_weights(_prune_weights(built), read)
-    for name, entry in built.entries.items():
-        logger.trace(partial(printer.text, entry.graph))
-        check_graph_bytes(entry.graph)
-        check_laws(built, entry.graph, shapes[name])
+    _check_entries(built, shapes)
     manifest = manifest_of_model(built, target.name, shapes)
     manifest["provenance"] = provenance
     recipes = needed_recipes(built.prepared, built.declared_weights)
@@ -142,6 +139,20 @@ def compile_graph(
     made.warnings += warnings
     tell("done")
     return made
+
+
+def _check_entries(built: ModelGraph, shapes: Mapping[str, Shapes]) -> None:
+    """Refuse graphs that no memory can hold, or whose laws do not hold for their sizes."""
+    found: list[Diagnostic] = []
+    for name, entry in built.entries.items():
+        logger.trace(partial(printer.text, entry.graph))
+        try:
+            check_graph_bytes(entry.graph)
+            check_laws(built, entry.graph, shapes[name])
+        except DiagnosticError as error:
+            found += error.diagnostics
+    if found:
+        raise DiagnosticError(*dict.fromkeys(found))
 
 
 def _check_prepared(recipes: Iterable[Graph]) -> list[Diagnostic]:

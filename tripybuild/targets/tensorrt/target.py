@@ -19,6 +19,7 @@ from tripybuild.model.model_graph import EntryGraph, ModelGraph
 from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
 from tripybuild.targets.protocol import (
     CompileRequest,
+    EntryRequest,
     Facts,
     Loader,
     Run,
@@ -82,17 +83,37 @@ class EngineTarget(Target):
 
     def compile(self, request: CompileRequest) -> CompiledModel:
         """Build an engine of each entry, with profiles for the ranges and for each of the sizes."""
-        members, found = EngineMembers(), dict[str, Nonfinite]()
+        members, suspects = EngineMembers(), dict[str, Nonfinite]()
+        found: list[Diagnostic] = []
         for entry in request.entries:
-            request.tell(" ".join(filter(None, ("lower", entry.name))))
-            with EngineWeights(self.name, request.weights, entry.graph.weights) as weights:
-                from tripybuild.targets.tensorrt import model  # noqa: PLC0415 - xDSL, beside the weights
-
-                model.compile_entry(request, entry, self, weights, members)
-                found |= weights.nonfinite()
-        made = members.model(request.manifest)
-        made.warnings += nonfinite_warnings(found, request.built.declared_weights, request.weights)
+            try:
+                suspects |= self._compile_entry(request, entry, None if found else members)
+            except DiagnosticError as error:
+                found += error.diagnostics
+        if found:
+            raise DiagnosticError(*dict.fromkeys(found))
+        made, declared = members.model(request.manifest), request.built.declared_weights
+        made.warnings += nonfinite_warnings(suspects, declared, request.weights)
         return made
+
+    def _compile_entry(
+        self, request: CompileRequest, entry: EntryRequest, members: EngineMembers | None
+    ) -> Mapping[str, Nonfinite]:
+        """Build an engine, or only look what is wrong where there is no place for it.
+
+        Returns:
+            The weights with elements that are no finite numbers.
+        """
+        request.tell(" ".join(filter(None, ("lower", entry.name))))
+        names = () if members is None else entry.graph.weights
+        with EngineWeights(self.name, request.weights, names) as weights:
+            from tripybuild.targets.tensorrt import model  # noqa: PLC0415 - xDSL, beside the weights
+
+            if members is None:
+                model.engine_module(request.built, entry.built, entry.shapes)
+                return {}
+            model.compile_entry(request, entry, self, weights, members)
+            return weights.nonfinite()
 
     def compile_module(
         self,
