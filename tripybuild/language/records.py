@@ -1,6 +1,6 @@
 """Records: plain data by name, such as a model's configuration or the sizes of one of its towers.
 
-Invariant: a record is never changed, and holds numbers, booleans, texts, None, lists and records,
+Invariant: a record is never changed, and holds numbers, booleans, strings, None, lists and records,
 or dtypes where a specification puts them.
 """
 
@@ -37,7 +37,7 @@ class Record:
 
     def __getitem__(self, name: object) -> Any:
         if not isinstance(name, str):
-            message = f"the keys of `{self._path}` are texts, not {name!r}"
+            message = f"the keys of `{self._path}` are strings, not {name!r}"
             raise RecordKeyError(message, "snippet-evaluation")
         if name not in self._fields:
             raise self._missing(name)

@@ -110,7 +110,7 @@ def plain_data(value: Any, path: str, depth: int = 0) -> Any:
     """A copy of plain data, with the keys that JSON has.
 
     Raises:
-        ValueError: Something in it is no number, boolean, text, None, list or mapping.
+        ValueError: Something in it is no number, boolean, string, None, list or mapping.
     """
     if depth > DEEPEST:
         message = f"`{path[:60]}...` is nested more than {DEEPEST} deep"
@@ -133,7 +133,7 @@ def plain_data(value: Any, path: str, depth: int = 0) -> Any:
 def _check_key(name: object, path: str) -> None:
     """An integer becomes the text that JSON has for it."""
     if not isinstance(name, (str, int)) or isinstance(name, bool):
-        message = f"the key {name!r} of `{path}` is no text"
+        message = f"the key {name!r} of `{path}` is no string"
         raise ValueError(message)  # noqa: TRY004 - as for all that is no plain data
 
 

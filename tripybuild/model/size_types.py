@@ -77,7 +77,7 @@ def _fit_kind(kind: str, value: Any) -> Any:
                 raise SizeTypeError("true or false", value)
         case "string":
             if not isinstance(value, str):
-                raise SizeTypeError("a text", value)
+                raise SizeTypeError("a string", value)
         case "record":
             if not isinstance(value, Record):
                 raise SizeTypeError("a record", value)

@@ -36,7 +36,7 @@ def fix_sizes(context: BuildContext, model: Model, overrides: Mapping[str, objec
 def _hand_over_hint(model: Model, name: str) -> str | None:
     """How a size is set that only a used file has."""
     for file in model.files:
-        if name in file.sizes:
+        if name in file.sizes or name in file.types:
             hand_over = f"declare it here, and hand it over: `with: {{{name}: {name}}}`"
             return f"`{file.name}`, which this file uses, has it; {hand_over}"
     return None

@@ -305,7 +305,7 @@ def test_values_of_python_that_are_no_plain_data(tmp_path):
     for value, said in [
         ({"a": [1, {2, 3}]}, "`config.a[1]` is of the type `set`, which is no plain data"),
         ({"a": float("nan")}, "`config.a` is nan, which is no finite number"),
-        ({True: 1}, "the key True of `config` is no text"),
+        ({True: 1}, "the key True of `config` is no string"),
         (nested, "is nested more than 64 deep"),
     ]:
         assert problem(towers, tmp_path, value).message.endswith(said)
@@ -592,3 +592,45 @@ def test_a_configuration_costs_what_it_holds(tmp_path):
     text += "inputs: {x: 'F[4]'}\noutputs: {y: x}\n"
 
     assert problem(build, written.write(tmp_path, text)).code == "snippet-limit"
+
+
+def test_a_module_has_choices_and_no_records(tmp_path):
+    """It is a class of Python, too; the default of a choice is a word there, as in a model."""
+    module = """
+        tripybuild: 1
+        module: Scaled
+        doc: Multiply by a factor, or by two.
+        sizes:
+          n: {type: int, doc: How many factors there are.}
+          mode: {type: twice | once, default: twice, doc: How often.}
+        inputs:
+          x: F[N]
+        weights:
+          weight: F[n]
+        outputs:
+          out: x * 2.0 if mode == "twice" else x * weight[0]
+        sample: {n: 4, N: 3}
+        """
+    text = """
+        registry: own
+        inputs:
+          x: F[4]
+        parts:
+          s: Scaled(4{0})
+        outputs:
+          y: s(x)
+        """
+    place = tmp_path / "own" / "modules" / "scaled.yaml"
+    place.parent.mkdir(parents=True)
+    place.write_text(dedent(module).lstrip("\n"))
+
+    def emitted(more):
+        return tripybuild.emit(written.write(tmp_path, dedent(text.format(more))), "trace")
+
+    assert "weight" not in emitted("")
+    assert "weight" in emitted(", mode='once'")
+    assert problem(emitted, ", mode='one'").code == "Scaled/mode"
+    place.write_text(place.read_text().replace("type: int", "type: record"))
+    found = problem(emitted, "")
+    assert found.message == "`n` cannot be a record: it is an argument of a class"
+    assert found.span.line == 5

@@ -34,6 +34,7 @@ from tripybuild.schema.model.sizes import (
     SizeNode,
     SizeParser,
     check_config_name,
+    check_module_sizes,
     syntax_diagnostic,
 )
 from tripybuild.schema.operator.operator import Location, Requirement, Snippet
@@ -136,6 +137,7 @@ def load_module(document: Document, file: ModuleFile) -> tuple[Part, list[Diagno
     variables = frozenset(file.types) | {DEFAULT_VARIABLE}
     with within_budget(document.span(())):
         part = _ModelElaboration(document, variables, found).part(file.module, file, ())
+    found += check_module_sizes(file.sizes, document)
     found += check_laws(part.laws.values(), [size.name for size in part.parameters], file.examples)
     return part, found
 

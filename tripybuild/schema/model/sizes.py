@@ -1,6 +1,6 @@
 """Parsed sizes of a file: expressions, declared ones, records of sizes, and lists with records."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from tripybuild.documents.document import Document
@@ -132,6 +132,20 @@ def check_config_name(
         message = "`config` is given by `config:` already"
         place = document.span(("sizes", "config"), key=True)
         yield Diagnostic("given-twice", message, place, hint="give the size another name")
+
+
+def check_module_sizes(
+    sizes: Iterable[str] | Mapping[str, object], document: Document
+) -> Iterator[Diagnostic]:
+    """A module is a class of Python, too, whose arguments are no records."""
+    for name, size in sizes.items() if isinstance(sizes, Mapping) else ():
+        if isinstance(size, SizeEntry) and size.type == RECORD:
+            message = f"`{name}` cannot be a record: it is an argument of a class"
+            place, hint = (
+                document.span(("sizes", name, "type")),
+                "declare a size for each of its keys",
+            )
+            yield Diagnostic("type-syntax", message, place, hint=hint)
 
 
 def names_read(node: SizeNode) -> frozenset[str]:
