@@ -5,6 +5,7 @@ rounded once to their dtypes, so that they are at least as near as those of any 
 without a reference is what it decomposes into, computed without rounding in between.
 """
 
+import math
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from tripybuild.errors.budget import spend
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend.decompose import cached_decomposition
 from tripybuild.process.memory import memory_error
@@ -27,6 +29,7 @@ from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.region import Region, copy_operations, substitution
 from tripybuild.trace.values import Size, TensorType, Value
 
+STEPS, BYTES_OF_STEP = 20, 1 << 12  # what an operation in a loop costs a file's budget
 MUCH = 1 << 20  # bytes of a tensor that is moved without a copy in float64
 
 
@@ -311,9 +314,16 @@ def _ignore_warnings() -> Iterator[None]:
 
 
 def _body(region: Region, outside: Sequence[Array]) -> Callable[..., list[Array]]:
-    """What a reference calls to run a region."""
+    """What a reference calls to run a region; what a file makes us compute is bounded."""
+    octets = [
+        math.prod(size for size in value.shape if isinstance(size, int)) * value.dtype.itemsize
+        for operation in region.operations
+        for value in operation.outputs
+    ]
+    work = sum(STEPS + int(size) // BYTES_OF_STEP for size in octets) + STEPS
 
     def run(*taken: Array) -> list[Array]:
+        spend("steps", work)
         given = zip(region.parameters, (*taken, *outside), strict=True)
         arrays = _Arrays({v: round_cast_quiet(array, v.dtype) for v, array in given}, {})
         _run(region.operations, arrays)

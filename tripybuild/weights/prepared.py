@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tripybuild.errors.budget import Budget
 from tripybuild.errors.diagnostics import Span
+from tripybuild.errors.limits import within_budget
 from tripybuild.reference.execute import execute
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.structural_key import subgraph_key
@@ -84,11 +86,18 @@ class PreparedWeights:
         for name, recipe in recipes.items():
             given = self.stored(each for each in recipe.weights if each not in recipes)
             given |= {each: held[each] for each in recipe.weights if each in recipes}
-            held |= execute(recipe, given)
+            with within_budget(_place(recipe), Budget()):
+                held |= execute(recipe, given)
             for each in recipe.weights:
                 if last[each] == name and each not in wanted:
                     held.pop(each, None)
         return held
+
+
+def _place(recipe: Graph) -> Span | None:
+    """The expression that a recipe is recorded from."""
+    made = (value.producer for value in recipe.outputs.values())
+    return next((each.location.span() for each in made if each is not None), None)
 
 
 def needed_recipes(recipes: Mapping[str, Graph], wanted: Iterable[str]) -> dict[str, Graph]:

@@ -417,3 +417,65 @@ def test_entries_share_what_is_prepared(tmp_path):
     np.testing.assert_allclose(got, [one @ x[0], zero @ x[1]], rtol=1e-5)
     wanted = x @ zero.T * np.exp(one[0]) + one[0]
     np.testing.assert_allclose(exe.first(x=x)["y"], wanted, rtol=1e-5)
+
+
+LOOP = """
+    inputs:
+      x: F[4]
+    parts:
+      l: Linear(4, 4)
+    KIND:
+      c: while_loop(always, same, [START])
+    outputs:
+      y: l(x) + c
+    weights: w.safetensors
+    define:
+      always:
+        inputs:
+          x: F[4]
+        outputs:
+          out: max(x) > -1.0
+      same:
+        inputs:
+          x: F[4]
+        outputs:
+          out: x * 1.0
+    """
+
+
+@pytest.mark.parametrize(("kind", "start"), [("constants", "ones([4])"), ("prepared", "l.bias")])
+def test_a_loop_without_end_is_given_up(tmp_path, kind, start, monkeypatch):
+    """What a file computes while it is compiled is bounded, and the line is named."""
+    monkeypatch.setenv("TRIPYBUILD_BUDGET", "0.01")
+    arrays = {"l.weight": np.zeros((4, 4), np.float32), "l.bias": np.zeros(4, np.float32)}
+    save_file(arrays, tmp_path / "w.safetensors")
+    path = written.write(tmp_path, LOOP.replace("KIND", kind).replace("START", start))
+
+    with pytest.raises(DiagnosticError) as raised:
+        tripybuild.compile(path, target="reference")
+
+    (found,) = raised.value.diagnostics
+    assert (found.code, found.span.line) == ("over-budget", 8)
+
+
+def test_what_no_memory_can_hold_is_refused(tmp_path):
+    """At its line, before a weight is read."""
+    text = """
+        inputs:
+          x: F[4]
+        parts:
+          l: Linear(4, 4)
+        prepared:
+          c: sum(expand(l.weight, [1000000, 1000000, 4, 4]), [0, 1, 2])
+        outputs:
+          y: l(x) + c
+        weights: w.safetensors
+        """
+    arrays = {"l.weight": np.zeros((4, 4), np.float32), "l.bias": np.zeros(4, np.float32)}
+    save_file(arrays, tmp_path / "w.safetensors")
+
+    with pytest.raises(DiagnosticError) as raised:
+        tripybuild.compile(written.write(tmp_path, text), target="reference")
+
+    (found,) = raised.value.diagnostics
+    assert (found.code, found.span.line) == ("out-of-memory", 8)
