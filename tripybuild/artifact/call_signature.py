@@ -95,8 +95,8 @@ class CallSignature:
         return [self._array(name, given[name]) for name in self.inputs]
 
     def _array(self, name: str, value: Any) -> Array:
-        if isinstance(value, np.ndarray):
-            return value
+        if isinstance(value, np.ndarray) or hasattr(value, "read_kept"):  # a result that was kept
+            return value  # type: ignore[no-any-return]
         if isinstance(value, np.generic):
             return np.asarray(value)
         if isinstance(value, (int, float)):

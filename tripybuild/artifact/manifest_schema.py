@@ -48,6 +48,7 @@ _ENTRY: Mapping[str, Any] = {
     ],
     "shapes": [{...: int}],
 }
+_WORDS = [{"float": word} for word in ("inf", "-inf", "nan")]  # numbers that JSON does not have
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
@@ -73,11 +74,16 @@ def check_content(content: Mapping[str, Any]) -> None:
 
 def _check_entry(entry: Mapping[str, Any]) -> None:
     _check_keys(entry, _ENTRY)
+    if not isinstance(entry.get("first", {}), dict):
+        raise manifest_error("its `first` cannot be understood")
     for key in ("inputs", "outputs"):
         tensors = entry[key]
         known = all(each["dtype"] in BY_NAME for each in tensors)
         if not known or len({each["name"] for each in tensors}) != len(tensors):
             raise manifest_error(f"its `{key}` cannot be understood")
+    for number in entry.get("first", {}).values():
+        if number not in _WORDS and not matches(number, (bool, int, float)):
+            raise manifest_error("its `first` cannot be understood")
     for law in entry["laws"]:
         if not matches(law.get("place"), _PLACE):
             raise manifest_error("its `laws` cannot be understood")

@@ -15,6 +15,7 @@ from tripybuild.artifact.manifest import MemberRecord
 from tripybuild.artifact.manifest_schema import manifest_error, tensor_text
 from tripybuild.artifact.members import Content
 from tripybuild.compiler.lowering.specialize import sizes_name
+from tripybuild.compiler.state_session import Session, start_session
 from tripybuild.errors.budget import Budget
 from tripybuild.errors.diagnostics import suggest
 from tripybuild.errors.limits import within_budget
@@ -37,6 +38,7 @@ class ExecutableEntry(CompiledEntry):
         self._outputs = tuple(each["name"] for each in manifest["outputs"])
         self._prepared: dict[object, Run] = {}
         self._by_sizes: dict[str, Run] = {}
+        self._keep = model.target.run_keeping
         self.signature.exchange = model.target.import_array
 
     def __repr__(self) -> str:
@@ -78,8 +80,13 @@ class ExecutableEntry(CompiledEntry):
         """
         return self.run(arrays)
 
-    def run(self, arrays: Mapping[str, Any]) -> dict[str, Array]:
-        """Run the entry with its inputs by name, as a call does."""
+    def run(self, arrays: Mapping[str, Any], kept: frozenset[int] | None = None) -> dict[str, Any]:
+        """Run the entry with its inputs by name, as a call does.
+
+        Args:
+            arrays: The inputs.
+            kept: The numbers of outputs that stay where they are computed, for a later call.
+        """
         try:
             given = [arrays[name] for name in self.signature.inputs]
             key: object = tuple([(a.shape, a.dtype, a.__class__) for a in given])
@@ -91,7 +98,7 @@ class ExecutableEntry(CompiledEntry):
             key = tuple([(a.shape, a.dtype, a.__class__) for a in given])
             run = self._prepared.get(key) or self._prepare(key, given)
         try:
-            results = run(given)
+            results = run(given) if kept is None else self._keep(run, given, kept)
         except MemoryError as error:
             message = f"`{self.label}` needs more memory than available"
             named = zip(self.signature.inputs, given, strict=True)
@@ -182,6 +189,19 @@ class Executable(CompiledModel):
     def outputs(self) -> Mapping[str, Any]:
         """The outputs of the only entry by name, each with dtype and shape."""
         return self.entry().outputs
+
+    def start(self, *, state: Mapping[str, Any] | None = None, **sizes: int) -> Session:
+        """Begin a session, which keeps the state of the model from call to call.
+
+        Args:
+            state: Arrays that states begin as, in the place of the number that fills them.
+            sizes: The dynamic sizes of the states, such as `B=2`.
+
+        Raises:
+            DiagnosticError: The model has no state, or a state or a size is missing, unknown, or
+                does not fit.
+        """
+        return start_session(self, state, sizes)
 
     def save(self, path: Path | str) -> None:
         """Write the executable to a file, whole or not at all."""

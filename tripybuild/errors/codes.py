@@ -182,6 +182,8 @@ CODES: dict[str, str] = {
     ),
     "executable-incompatible": "The executable was compiled for another machine or runtime.",
     "missing-input": "A run needs every input of the executable.",
+    "missing-size": "The state of a session has a size that nothing tells.",
+    "state-lost": "A call of a session was stopped after it had taken the memory of the state.",
     "unknown-input": "The executable has no input of this name.",
     "input-twice": "A run takes each input once.",
     "input-dtype": (

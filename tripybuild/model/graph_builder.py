@@ -32,7 +32,7 @@ from tripybuild.schema.model.includes import load_model
 from tripybuild.schema.model.model import Model
 from tripybuild.schema.operator.part import Part
 from tripybuild.trace.generated_code import BUILT_IN
-from tripybuild.trace.graph import Graph
+from tripybuild.trace.graph import Graph, next_name
 from tripybuild.trace.values import Value
 from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.shapes import fresh_symbols
@@ -144,7 +144,7 @@ class _Builder:
         ranges: Mapping[str, SizeRange],
     ) -> EntryGraph:
         context = self.context
-        results = {**outputs, **{f"{path}.next": v for path, v in context.updates.items()}}
+        results = {**outputs, **{next_name(path): v for path, v in context.updates.items()}}
         values = {name: tensor.value for name, tensor in inputs.items()}
         laws = tuple(context.laws)
         label = entry_label(self.model.name, name)
@@ -157,7 +157,9 @@ class _Builder:
         graph = replace(graph, inputs=values | states)
         touched = tuple(path for path in made if path in {*states, *context.updates})
         own = {name: each for name, each in ranges.items() if name in graph.symbols}
-        return EntryGraph(graph, touched, own, part.doc)
+        first = {path: context.state_paths[path] for path in touched}
+        numbers = {path: number for path, number in first.items() if number is not None}
+        return EntryGraph(graph, touched, own, part.doc, numbers)
 
     def _chosen_types(self, overrides: Mapping[str, object]) -> dict[str, object]:
         """Take the dtypes among what the caller chose; what is left are sizes."""

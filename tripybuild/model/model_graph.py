@@ -42,12 +42,14 @@ class EntryGraph:
         states: The states that it reads or updates: inputs `NAME`, and outputs `NAME.next`.
         ranges: The dynamic sizes of its inputs.
         doc: What the model says of it.
+        first: The numbers that states begin as.
     """
 
     graph: Graph
     states: tuple[str, ...] = ()
     ranges: Mapping[str, SizeRange] = field(default_factory=dict)
     doc: str = ""
+    first: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

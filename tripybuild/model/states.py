@@ -21,7 +21,8 @@ from tripybuild.model.shape_match import (
     pattern_sizes,
 )
 from tripybuild.schema.operator.part import Part, State
-from tripybuild.symbolic.dims import Dim, same
+from tripybuild.symbolic.dims import Dim
+from tripybuild.trace.graph import same_type
 from tripybuild.trace.values import TensorType, Value, leave_scope
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.patterns import TensorPattern
@@ -76,8 +77,7 @@ def state_of_call(
         with leave_scope():
             context.states[path] = Value(type, name=path)
     value = context.states[path]
-    pairs = zip(value.shape, type.shape, strict=False)
-    if len(value.shape) != len(type.shape) or not all(same(*pair) for pair in pairs):
+    if not same_type(value.type, type):
         message = f"the state `{path}` is {value.type}, but this call asks for {type}"
         notes = (f"declared at {part.document.span(state.location)}",)
         hint = "a part has one state: give the sizes one name, or make a part for each"

@@ -4,7 +4,7 @@ Invariant: a function sees its arguments alone. So it is a program by itself, an
 alone says in which order those run, and on what.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -15,6 +15,7 @@ from tripybuild.stablehlo.module import (
     bytecode,
     create_function,
     current,
+    donation_attributes,
     function_type,
 )
 from tripybuild.stablehlo.value import HloValue
@@ -45,6 +46,7 @@ def outline_function(
     name: str,
     takes: Sequence[TensorType],
     fill: Callable[[Sequence[HloValue]], Sequence[HloValue]],
+    donated: Mapping[int, int] | None = None,
 ) -> OutlinedFunction:
     """Add a function to the module that is being built.
 
@@ -52,6 +54,7 @@ def outline_function(
         name: Its name in the module.
         takes: The types of its arguments.
         fill: Builds it from its arguments, and returns its results.
+        donated: The arguments whose memory may become that of a result.
     """
     ir, module = bindings.ir, current()
     function = create_function(module.mlir.body, name, "private")
@@ -68,6 +71,8 @@ def outline_function(
     finally:
         module.constants = outside
     function.attributes["function_type"] = function_type(types, [each.mlir.type for each in gives])
+    if donated:
+        function.attributes["arg_attrs"] = donation_attributes(len(takes), donated)
     return OutlinedFunction(name, tuple((each.dtype, each.shape) for each in gives))
 
 

@@ -36,6 +36,14 @@ def current() -> "HloModule":
     return _active.module
 
 
+def donation_attributes(count: int, donated: Mapping[int, int]) -> Any:
+    """The attributes of a function's arguments, of which the memory of some becomes a result's."""
+    ir = bindings.ir
+    kind = ir.IntegerType.get_signless(32)
+    named = {at: {"tf.aliasing_output": ir.IntegerAttr.get(kind, n)} for at, n in donated.items()}
+    return ir.ArrayAttr.get([ir.DictAttr.get(named.get(at, {})) for at in range(count)])
+
+
 class HloModule:
     """A module under construction; use it as a context manager.
 
@@ -111,8 +119,15 @@ class HloModule:
             self._locations[key] = found
         return found
 
-    def finish(self, outputs: Mapping[str, HloValue]) -> None:
-        """Return the outputs from `@main` and verify the whole module."""
+    def finish(
+        self, outputs: Mapping[str, HloValue], updates: Mapping[str, str] | None = None
+    ) -> None:
+        """Return the outputs from `@main` and verify the whole module.
+
+        Args:
+            outputs: What it gives.
+            updates: The inputs whose memory may become that of an output.
+        """
         ir = bindings.ir
         results = [value.mlir for value in outputs.values()]
         ir.Operation.create("func.return", operands=results)
@@ -121,6 +136,12 @@ class HloModule:
         names = [ir.DictAttr.get({"jax.result_info": ir.StringAttr.get(name)}) for name in outputs]
         self._function.attributes["function_type"] = function_type(takes, gives)
         self._function.attributes["res_attrs"] = ir.ArrayAttr.get(names)
+        if updates:
+            index = {name: at for at, name in enumerate(outputs)}
+            places = {name: at for at, name in enumerate(self.inputs, len(self.weights))}
+            donated = {places[name]: index[output] for name, output in updates.items()}
+            attributes = donation_attributes(len(takes), donated)
+            self._function.attributes["arg_attrs"] = attributes
         try:
             self.mlir.operation.verify()
         except ir.MLIRError as error:

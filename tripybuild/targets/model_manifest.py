@@ -7,7 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from tripybuild.artifact.graph_json import from_data, law_data, to_data
+from tripybuild.artifact.graph_json import encode_value, from_data, law_data, to_data
 from tripybuild.documents.json_reader import parse_json
 from tripybuild.errors.budget import Budget
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
@@ -63,6 +63,7 @@ def entry_manifest(
         "inputs": tensor_entries(graph.inputs),
         "outputs": tensor_entries(graph.outputs),
         "state": list(entry.states),
+        "first": {name: encode_value(number) for name, number in entry.first.items()},
         "ranges": {name: each.to_json() for name, each in entry.ranges.items()},
         "laws": [law_data(law, folder) for law in graph.deferred_laws],
         "operations": len(graph.operations),

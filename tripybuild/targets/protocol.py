@@ -140,6 +140,14 @@ class Target(ABC):
             DiagnosticError: The model cannot run on this machine.
         """
 
+    def run_keeping(self, run: Run, arrays: list[Any], kept: frozenset[int]) -> list[Any]:
+        """Run what `load` gave, and leave the results of these numbers where they are computed.
+
+        They are arguments of later calls. Here they are NumPy arrays, as all results.
+        """
+        del kept
+        return run(arrays)
+
     @abstractmethod
     def emit(self, built: ModelGraph, entry: EntryGraph, shapes: Shapes) -> str:
         """The text of what is compiled of an entry, whose laws have not been checked.

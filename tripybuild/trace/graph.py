@@ -6,10 +6,10 @@ from functools import cached_property
 from itertools import chain
 from operator import attrgetter
 
-from tripybuild.symbolic.dims import Dim
+from tripybuild.symbolic.dims import Dim, same
 from tripybuild.trace.operation import DeferredLaw, TraceOp
 from tripybuild.trace.region import copy_operations, substitution, walk_operations
-from tripybuild.trace.values import Value
+from tripybuild.trace.values import TensorType, Value
 
 
 def operations_between(known: AbstractSet[Value], outputs: Iterable[Value]) -> list[TraceOp]:
@@ -23,6 +23,17 @@ def operations_between(known: AbstractSet[Value], outputs: Iterable[Value]) -> l
             read = producer.reads()
             stack += [value for value in read if value not in known] if known else read
     return sorted(found, key=attrgetter("serial"))
+
+
+def next_name(state: str) -> str:
+    """The output that is what a state will be; no other output has a dot in its name."""
+    return f"{state}.next"
+
+
+def same_type(one: TensorType, other: TensorType) -> bool:
+    """Whether two types are one, whatever the sizes of a call are."""
+    alike = one.dtype is other.dtype and len(one.shape) == len(other.shape)
+    return alike and all(map(same, one.shape, other.shape))
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +75,13 @@ class Graph:
         """The names of the dynamic sizes of the inputs, sorted."""
         sizes = (size for value in self.inputs.values() for size in value.shape)
         return tuple(sorted({name for s in sizes if isinstance(s, Dim) for name in s.symbols}))
+
+    @cached_property
+    def updates(self) -> dict[str, str]:
+        """The inputs that have a successor of the same type among the outputs, and its name."""
+        named = {name: next_name(name) for name in self.inputs if next_name(name) in self.outputs}
+        types = {n: (self.inputs[n].type, self.outputs[new].type) for n, new in named.items()}
+        return {n: named[n] for n, (old, new) in types.items() if same_type(old, new)}
 
     def substitute(self, sizes: Mapping[str, int]) -> "Graph":
         """The same graph with numbers for symbols, in types and in attributes."""

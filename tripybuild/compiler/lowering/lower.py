@@ -4,6 +4,7 @@ Each operation lowers from itself. What has no lowering for the engine is decomp
 is matched back together afterwards.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -94,19 +95,24 @@ def _arguments(graph: Graph) -> tuple[dict[str, Any], dict[str, Any]]:
 def _fill(module: Builder, graph: Graph, dialect: LoweringDialect) -> None:
     values = _argument_values(module, graph)
     with module:
-        module.finish(_lower_all(module, graph, dialect, values))
+        results = _lower_all(module, graph, dialect, values)
+        if isinstance(module, stablehlo.HloModule):
+            module.finish(results, donated_inputs(graph))
+        else:
+            module.finish(results)
 
 
 def _fill_calls(module: stablehlo.HloModule, graph: Graph, segments: Sequence[Segment]) -> None:
     """Lower each segment to a function, once for those that are equal, and call those in order."""
     values = _argument_values(module, graph)
     functions: dict[object, OutlinedFunction] = {}
+    donated = _donated_arguments(graph, segments)
     with module:
         for segment in segments:
             if segment.key not in functions:
                 takes = [(value.dtype, value.shape) for value in segment.takes]
                 name, fill = f"segment{len(functions)}", partial(_fill_segment, module, segment)
-                functions[segment.key] = outline_function(name, takes, fill)
+                functions[segment.key] = outline_function(name, takes, fill, donated[segment.key])
             found = functions[segment.key]([values[value] for value in segment.takes])
             values.update(zip(segment.gives, found, strict=True))
         module.finish({name: values[value] for name, value in graph.outputs.items()})
@@ -117,6 +123,33 @@ def _fill_segment(
 ) -> list[Any]:
     values = dict(zip(segment.takes, arguments, strict=True))
     return list(_lower_all(module, segment.graph(), STABLEHLO, values).values())
+
+
+def donated_inputs(graph: Graph) -> dict[str, str]:
+    """The inputs whose memory becomes that of an output; several values in a byte stay theirs."""
+    types = {name: graph.inputs[name].dtype for name in graph.updates}
+    return {name: graph.updates[name] for name, type in types.items() if type.itemsize >= 1}
+
+
+def _donated_arguments(
+    graph: Graph, segments: Sequence[Segment]
+) -> dict[object, Mapping[int, int]]:
+    """Arguments of each program whose memory becomes that of a result, whatever calls it."""
+    updates = {graph.inputs[old]: graph.outputs[new] for old, new in donated_inputs(graph).items()}
+    read = Counter(value for each in segments for value in each.takes)
+    outputs = set(graph.outputs.values())
+    found: dict[object, Mapping[int, int]] = {}
+    for segment in segments:
+        gives = {value: at for at, value in enumerate(segment.gives)}
+        alone = [
+            (gives.pop(updates[value]), at)
+            for at, value in enumerate(segment.takes)
+            if updates.get(value) in gives and read[value] == 1 and value not in outputs
+        ]
+        pairs = {at: result for result, at in alone}
+        before = found.get(segment.key, pairs)
+        found[segment.key] = dict(before.items() & pairs.items())
+    return found
 
 
 def _argument_values(module: Builder, graph: Graph) -> dict[Value, Any]:

@@ -60,10 +60,14 @@ class Cpu(Target):
         """Take the file's own program for sizes where it fits this machine, or compile one."""
 
         def load_sizes(sizes: Mapping[str, int]) -> Run:
-            loaded = _load_program(entry, _payload(entry, sizes), sizes)
-            return lambda arrays: loaded(*arrays)
+            return _Run(_load_program(entry, _payload(entry, sizes), sizes))
 
         return load_sizes
+
+    def run_keeping(self, run: Run, arrays: list[Any], kept: frozenset[int]) -> list[Any]:
+        """Leave results in XLA's memory: a later call takes them, and may overwrite them."""
+        assert isinstance(run, _Run)
+        return run.program.run(arrays, kept)
 
     def emit(self, built: ModelGraph, entry: EntryGraph, shapes: Shapes) -> str:
         """The StableHLO for the last of the sizes."""
@@ -91,6 +95,18 @@ class Cpu(Target):
         made = CompiledModel({**model.manifest, "entries": entries}, members)
         made.warnings += dict.fromkeys(warnings)
         return made
+
+
+class _Run:
+    """A program as `Executable` calls it."""
+
+    __slots__ = ("program",)
+
+    def __init__(self, program: pjrt.LoadedProgram) -> None:
+        self.program = program
+
+    def __call__(self, arrays: list[Any]) -> list[Any]:
+        return self.program(*arrays)
 
 
 def _add_specialization(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tripybuild.process.per_process import process
 from tripybuild.types.dtypes import BY_NAME, numpy_dtype
 
 # XLA calls them as NumPy does; the last ones are of modules that others wrote.
@@ -33,6 +34,29 @@ class ArrayType:
 
     def __str__(self) -> str:
         return f"{self.dtype.name}[{', '.join(map(str, self.shape))}]"
+
+
+class KeptArray:
+    """A result that stays where it was computed, to be an argument of a later call.
+
+    A program may take its memory for a result (`tf.aliasing_output`): it is given away then.
+    """
+
+    __slots__ = ("_read", "buffer", "dtype", "mark", "ndim", "shape")
+
+    def __init__(self, buffer: Any, type: ArrayType, read: Callable[[Any], Array]) -> None:
+        self.buffer, self.shape, self.dtype = buffer, type.shape, type.dtype
+        self.ndim, self.mark, self._read = len(type.shape), process.mark, read
+
+    @property
+    def is_given_away(self) -> bool:
+        """Whether a call has taken the memory."""
+        found: bool = self.buffer.is_deleted()
+        return found
+
+    def read_kept(self) -> Array:
+        """A copy, which no later call changes."""
+        return self._read(self.buffer).copy()
 
 
 def reader(type: ArrayType) -> Callable[[Any], Array]:

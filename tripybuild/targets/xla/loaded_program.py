@@ -9,7 +9,7 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process import memory
 from tripybuild.process.per_process import per_process, process
 from tripybuild.stablehlo.functions import CallPlan
-from tripybuild.targets.xla.arrays import Array, ArrayType, reader
+from tripybuild.targets.xla.arrays import Array, ArrayType, KeptArray, reader
 from tripybuild.targets.xla.client import client, devices, placement
 
 ALWAYS_THERE = 1 << 28  # bytes that are not worth a look at the limits
@@ -77,6 +77,7 @@ class LoadedProgram:
         self.parameters = parameters[len(constants) :]
         self.results = results
         self._readers = [reader(type) for type in results]
+        self._beside: dict[frozenset[int], list[Callable[[Any], Any]]] = {}
         self._programs = programs
         self._plan = plan
         self._constant_arrays = tuple(constants)
@@ -122,6 +123,10 @@ class LoadedProgram:
 
     def __call__(self, *arrays: Array) -> list[Array]:
         """Run the program; the results own their memory and may be written to."""
+        return self.run(arrays, frozenset())
+
+    def run(self, arrays: Sequence[Any], kept: frozenset[int]) -> list[Any]:
+        """Run the program on arrays and on kept results, and keep the results of these numbers."""
         if self._mark is not process.mark:
             with _reload_lock():
                 if self._mark is not process.mark:
@@ -129,11 +134,32 @@ class LoadedProgram:
         try:
             arguments = self._place(arrays, self.parameters)
             outcome = self._run(arguments)
-            return [read(buffer) for read, buffer in zip(self._readers, outcome, strict=True)]
+            readers = self._readers if not kept else self._readers_beside(kept)
+            return [read(buffer) for read, buffer in zip(readers, outcome, strict=True)]
         except (RuntimeError, MemoryError) as error:
             if not memory.is_out_of_memory(error):
                 raise
             raise memory.memory_error(EXHAUSTED, self._types(), error) from error
+
+    def _readers_beside(self, kept: frozenset[int]) -> Sequence[Callable[[Any], Any]]:
+        """Readers where the results of these numbers are kept.
+
+        A later call may overwrite what is kept, so nothing else has its memory: neither an argument
+        nor another result.
+        """
+        if kept not in self._beside:
+            values = range(len(self.results)) if self._plan is None else self._plan.results
+            taken = set() if self._plan is None else set(range(len(self._plan.parameters)))
+            readers: list[Callable[[Any], Any]] = list(self._readers)
+            for number in sorted(kept):
+                shared, type = values[number] in taken, self.results[number]
+                taken.add(values[number])
+                readers[number] = _copy(reader(type)) if shared else _keep(type)
+            for number, value in enumerate(values):
+                if number not in kept and value in taken:
+                    readers[number] = _copy(reader(self.results[number]))
+            self._beside[kept] = readers
+        return self._beside[kept]
 
     def _check_size(self, loaded: Any) -> None:
         """Refuse a program that cannot run: the system might end the process amid a call.
@@ -152,7 +178,7 @@ class LoadedProgram:
         taken, given = (", ".join(map(str, each)) for each in (self.parameters, self.results))
         return [f"it takes {taken or 'nothing'} and returns {given}"]
 
-    def _place(self, arrays: Sequence[Array], types: Sequence[ArrayType]) -> list[Any]:
+    def _place(self, arrays: Sequence[Any], types: Sequence[ArrayType]) -> list[Any]:
         """Hand arrays to the device, behind the constants: 7 microseconds each, no copy."""
         put, placement, devices, share = self._put, self._placement, self._devices, self._share
         placed = self._constants.copy()
@@ -162,6 +188,11 @@ class LoadedProgram:
                     f"expected {type.dtype.name}{list(type.shape)}, "
                     f"got {array.dtype.name}{list(array.shape)}"
                 )
+            if array.__class__ is KeptArray:
+                if array.mark is process.mark:
+                    placed.append(array.buffer)
+                    continue
+                array = array.read_kept()  # noqa: PLW2901 - of the process before a fork
             placed.append(put(type, placement, [array], devices, True, False, share, True))
         return placed
 
@@ -199,6 +230,11 @@ def _own_memory(readers: list[Any], plan: CallPlan) -> list[Any]:
 
 def _copy(read: Callable[[Any], Array]) -> Callable[[Any], Array]:
     return lambda buffer: read(buffer).copy()
+
+
+def _keep(type: ArrayType) -> Callable[[Any], KeptArray]:
+    read = reader(type)
+    return lambda buffer: KeptArray(buffer, type, read)
 
 
 def _check_plan(

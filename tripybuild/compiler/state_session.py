@@ -1,0 +1,283 @@
+"""Sessions: an executable whose state is kept from call to call.
+
+Invariant: a state is an array of the type that the entries declare, all for one set of sizes. It
+stays in the target's memory, where the next call may overwrite it, and is copied when it is read.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tripybuild.artifact.call_signature import Argument, Array, CallSignature
+from tripybuild.artifact.graph_json import decode_value
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
+from tripybuild.symbolic import dims
+from tripybuild.symbolic.dims import Dim
+from tripybuild.trace.graph import next_name
+from tripybuild.types.size_range import SizeRange
+from tripybuild.weights.names import join_names
+
+if TYPE_CHECKING:  # which starts the sessions
+    from tripybuild.compiler.executable import Executable, ExecutableEntry
+
+
+class Session:
+    """A model that keeps its state. Call it, or one of its entries, with the other inputs.
+
+    Sessions are made by `Executable.start`. One call runs at a time.
+    """
+
+    def __init__(self, model: "Executable", arrays: dict[str, Any]) -> None:
+        self._model, self._arrays = model, arrays
+        self._entries = {n: SessionEntry(self, e) for n, e in model.entries.items()}
+        self._lock, self._lost = Lock(), False
+
+    def __call__(self, /, **arrays: Any) -> dict[str, Array]:
+        """Run the only entry with its inputs but for the state; give its outputs but for `.next`.
+
+        Raises:
+            DiagnosticError: Where an input is missing, unknown, or of another dtype or shape than
+                declared, or where a law does not hold for its sizes. The state stays as it was.
+        """
+        return self._entries[self._model.entry().name](**arrays)
+
+    def __getattr__(self, name: str) -> "SessionEntry":
+        """The entry of a name: `session.decode`."""
+        entries: dict[str, SessionEntry] = self.__dict__.get("_entries", {})
+        if name in entries:
+            return entries[name]
+        message = f"a session has no attribute `{name}`"
+        if near := suggest(name, entries):
+            message += f"; did you mean the entry `{near}`?"
+        raise AttributeError(message, name=name, obj=self)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *filter(None, self._entries)})
+
+    def __repr__(self) -> str:
+        kept = ", ".join(f"{n}: {a.dtype}{list(a.shape)}" for n, a in self._arrays.items())
+        return f"<Session of {self._model.manifest['model']}: {kept}>"
+
+    @property
+    def state(self) -> Mapping[str, Array]:
+        """The state by name. Each array is a copy, made when it is read."""
+        return _StateView(self)
+
+    def read(self, name: str) -> Array:
+        """A copy of one state, which later calls leave as it is."""
+        with self._lock:
+            self._check_kept()
+            found = self._arrays[name]
+            array: Array = found.read_kept() if hasattr(found, "read_kept") else found.copy()
+            return array
+
+    def run(
+        self, entry: "ExecutableEntry", given: Mapping[str, Any], kept: frozenset[int]
+    ) -> dict[str, Array]:
+        """Run an entry, whose outputs of these numbers are the next state."""
+        for name in given:
+            if name in self._arrays:
+                message = f"`{name}` is state, which the session keeps"
+                hint = "leave it out; `start(state=...)` begins with other state"
+                raise DiagnosticError(Diagnostic("unknown-input", message, hint=hint))
+        with self._lock:
+            self._check_kept()
+            inputs = entry.signature.inputs
+            taken = {name: self._arrays[name] for name in entry.states if name in inputs}
+            try:
+                results = entry.run({**given, **taken}, kept)
+            except BaseException:
+                # A program that was stopped may have taken the memory of the state already.
+                self._lost = any(getattr(a, "is_given_away", False) for a in taken.values())
+                raise
+            for name in entry.states:
+                if (updated := next_name(name)) in results:
+                    self._arrays[name] = results.pop(updated)
+        return results
+
+    def _check_kept(self) -> None:
+        if self._lost:
+            message = f"the state of `{self._model.manifest['model']}` is lost: a call was stopped"
+            hint = "start a new session"
+            raise DiagnosticError(Diagnostic("state-lost", message, hint=hint))
+
+
+class SessionEntry:
+    """One entry of a session."""
+
+    def __init__(self, session: Session, entry: "ExecutableEntry") -> None:
+        self._session, self._entry = session, entry
+        updated = {next_name(name) for name in entry.states}
+        self._kept = frozenset(i for i, name in enumerate(entry.outputs) if name in updated)
+
+    def __call__(self, /, **arrays: Any) -> dict[str, Array]:
+        """Run the entry with its inputs but for the state; give its outputs but for `.next`."""
+        return self._session.run(self._entry, arrays, self._kept)
+
+    def __repr__(self) -> str:
+        return f"<Entry {self._entry.label} of a session>"
+
+
+class _StateView(Mapping[str, Array]):
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def __getitem__(self, name: str) -> Array:
+        return self._session.read(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._session._arrays)  # noqa: SLF001 - it is a view of them
+
+    def __len__(self) -> int:
+        return len(self._session._arrays)  # noqa: SLF001
+
+    def __repr__(self) -> str:
+        return f"<State of {', '.join(self)}>"
+
+
+@dataclass(frozen=True, slots=True)
+class StateDeclaration:
+    """What the entries of an executable say of its state.
+
+    Args:
+        tensors: Each state as the manifest has inputs: name, dtype, shape.
+        ranges: The dynamic sizes in the shapes.
+        first: The numbers that states begin as.
+    """
+
+    tensors: Mapping[str, Mapping[str, Any]]
+    ranges: Mapping[str, Mapping[str, Any]]
+    first: Mapping[str, float]
+
+    def signature(self, label: str, names: list[str]) -> CallSignature:
+        """Some of the states as inputs that can be checked."""
+        tensors = [self.tensors[name] for name in names]
+        manifest = {"inputs": tensors, "ranges": self.ranges, "laws": []}
+        return CallSignature(label, manifest)
+
+
+def declared_state(model: "Executable") -> StateDeclaration:
+    """The state of all entries of an executable."""
+    tensors: dict[str, Any] = {}
+    ranges: dict[str, Any] = {}
+    first: dict[str, Any] = {}
+    for entry in model.entries.values():
+        for name in entry.states:
+            found = entry.inputs.get(name) or {**entry.outputs[next_name(name)], "name": name}
+            tensors.setdefault(name, found)
+        ranges |= entry.manifest["ranges"]
+        first |= entry.manifest.get("first", {})
+    numbers = {name: decode_value(number, {}) for name, number in first.items()}
+    return StateDeclaration(tensors, ranges, numbers)
+
+
+def start_session(
+    model: "Executable", state: Mapping[str, Any] | None, sizes: Mapping[str, int]
+) -> Session:
+    """A session that begins with arrays, or with what `first:` says.
+
+    Args:
+        model: The executable.
+        state: Arrays in the place of what the states begin as.
+        sizes: The dynamic sizes of the states that no array tells.
+
+    Raises:
+        DiagnosticError: A state or a size is missing, unknown, or does not fit.
+    """
+    label, given = model.manifest["model"], dict(state or {})
+    declared = declared_state(model)
+    if not declared.tensors:
+        message = f"`{label}` has no state, so there is nothing to keep"
+        raise DiagnosticError(Diagnostic("wrong-value", message, hint="call it as it is"))
+    _check_names(label, given, declared)
+    signature = declared.signature(label, list(given))
+    arrays = signature.arrays(given)
+    known = _bind_sizes(label, declared, signature, arrays, sizes)
+    begun = dict(zip(given, arrays, strict=True))
+    every = declared.signature(label, list(declared.tensors)).inputs
+    return Session(
+        model,
+        {
+            name: _copied(begun[name]) if name in begun else _filled(each, known, declared.first)
+            for name, each in every.items()
+        },
+    )
+
+
+def _check_names(label: str, given: Mapping[str, Any], declared: StateDeclaration) -> None:
+    found = []
+    for name in given:
+        if name not in declared.tensors:
+            near = suggest(name, declared.tensors)
+            listed = ", ".join(f"`{each}`" for each in declared.tensors)
+            hint = f"did you mean `{near}`?" if near else f"its state is {listed}"
+            message = f"`{label}` has no state `{name}`"
+            found.append(Diagnostic("unknown-input", message, hint=hint))
+    open_states = [n for n in declared.tensors if n not in given and n not in declared.first]
+    for name in join_names(open_states):
+        message = f"the state `{name}` of `{label}` has no `first`, so it is needed to start"
+        hint = "give it: `start(state={...})`, or write `first: 0.0` where it is declared"
+        found.append(Diagnostic("missing-input", message, hint=hint))
+    if found:
+        raise DiagnosticError(*found)
+
+
+def _bind_sizes(
+    label: str,
+    declared: StateDeclaration,
+    signature: CallSignature,
+    arrays: list[Array],
+    sizes: Mapping[str, int],
+) -> dict[str, int]:
+    """The sizes of all states, by what the given ones have and by what was asked for."""
+    known = signature.bind(arrays)
+    shapes = declared.signature(label, list(declared.tensors)).inputs.values()
+    dynamic = [size for each in shapes for size in each.shape if isinstance(size, Dim)]
+    wanted = sorted({symbol for size in dynamic for symbol in size.symbols})
+    found = []
+    for name, size in sizes.items():
+        if name not in wanted:
+            near = suggest(name, wanted)
+            hint = f"did you mean `{near}`?" if near else _listed(wanted)
+            message = f"the state of `{label}` has no size `{name}`"
+            found.append(Diagnostic("unknown-size", message, hint=hint))
+            continue
+        text = SizeRange.from_json(declared.ranges[name]).violation(name, size)
+        if not isinstance(size, int) or isinstance(size, bool):
+            text = f"`{name}` must be an integer, but is {size!r}"
+        if name in known and known[name] != size and text is None:
+            text = f"`{name}` is {size}, but {known[name]} in the state that begins"
+        if text is not None:
+            found.append(Diagnostic("size-out-of-range", text))
+    known |= {name: size for name, size in sizes.items() if name in wanted}
+    if not found:
+        for name in wanted:
+            if name not in known:
+                message = f"`{label}` needs the size `{name}` to make its state"
+                found.append(Diagnostic("missing-size", message, hint=_start_hint(name, declared)))
+    if found:
+        raise DiagnosticError(*found)
+    return known
+
+
+def _listed(names: list[str]) -> str:
+    return f"its sizes are {', '.join(f'`{each}`' for each in names)}" if names else "none is open"
+
+
+def _start_hint(name: str, declared: StateDeclaration) -> str:
+    limits = SizeRange.from_json(declared.ranges[name])
+    bounds = f"{limits.min} or more" if limits.max is None else f"{limits.min} to {limits.max}"
+    return f"`start({name}={limits.opt})`: it is {bounds}"
+
+
+def _copied(array: Array) -> Array:
+    """An array that its giver cannot change."""
+    return np.array(array, order="C")
+
+
+def _filled(state: Argument, sizes: Mapping[str, int], first: Mapping[str, float]) -> Array:
+    shape = [dims.evaluate(size, sizes) for size in state.shape]
+    return np.full(shape, first[state.name], state.dtype.numpy)
