@@ -42,7 +42,15 @@ class Session:
             DiagnosticError: Where an input is missing, unknown, or of another dtype or shape than
                 declared, or where a law does not hold for its sizes. The state stays as it was.
         """
-        return self._entries[self._model.entry().name](**arrays)
+        return self.entry()(**arrays)
+
+    def entry(self, name: str | None = None) -> "SessionEntry":
+        """The entry of a name, or the only one.
+
+        Raises:
+            DiagnosticError: There is no such entry, or several of which none is named.
+        """
+        return self._entries[self._model.entry(name).name]
 
     def __getattr__(self, name: str) -> "SessionEntry":
         """The entry of a name: `session.decode`."""
@@ -158,6 +166,12 @@ class StateDeclaration:
         manifest = {"inputs": tensors, "ranges": self.ranges, "laws": []}
         return CallSignature(label, manifest)
 
+    def symbols(self, label: str) -> list[str]:
+        """The names of the dynamic sizes that the states have."""
+        shapes = self.signature(label, list(self.tensors)).inputs.values()
+        dynamic = [size for each in shapes for size in each.shape if isinstance(size, Dim)]
+        return sorted({symbol for size in dynamic for symbol in size.symbols})
+
 
 def declared_state(model: "Executable") -> StateDeclaration:
     """The state of all entries of an executable."""
@@ -207,6 +221,23 @@ def start_session(
     )
 
 
+def start_for_inputs(
+    model: "Executable", entry: "ExecutableEntry", given: Mapping[str, Any]
+) -> Session:
+    """A session whose sizes are those of the inputs with which an entry will be called.
+
+    Raises:
+        DiagnosticError: An input does not fit, or a state has no number that it begins as.
+    """
+    declared = declared_state(model)
+    inputs = [each for name, each in entry.inputs.items() if name not in declared.tensors]
+    manifest = {"inputs": inputs, "ranges": entry.manifest["ranges"], "laws": []}
+    signature = CallSignature(entry.label, manifest)
+    sizes = signature.bind(signature.arrays(given))
+    wanted = declared.symbols(model.manifest["model"])
+    return start_session(model, None, {name: n for name, n in sizes.items() if name in wanted})
+
+
 def _check_names(label: str, given: Mapping[str, Any], declared: StateDeclaration) -> None:
     found = []
     for name in given:
@@ -234,10 +265,7 @@ def _bind_sizes(
 ) -> dict[str, int]:
     """The sizes of all states, by what the given ones have and by what was asked for."""
     known = signature.bind(arrays)
-    shapes = declared.signature(label, list(declared.tensors)).inputs.values()
-    dynamic = [size for each in shapes for size in each.shape if isinstance(size, Dim)]
-    wanted = sorted({symbol for size in dynamic for symbol in size.symbols})
-    found = []
+    wanted, found = declared.symbols(label), []
     for name, size in sizes.items():
         if name not in wanted:
             near = suggest(name, wanted)

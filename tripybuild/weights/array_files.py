@@ -75,6 +75,20 @@ def _load_array(path: Path, name: str) -> Array:
     raise DiagnosticError(Diagnostic("array-unknown-kind", message, hint=hint))
 
 
+def array_names(path: Path) -> list[str]:
+    """The names of the tensors in a `.npz` or safetensors file.
+
+    Raises:
+        DiagnosticError: There is no such file, or it is malformed or of another kind.
+    """
+    with _report_errors(path):
+        refuse_pipe(path)
+    if path.suffix == ".safetensors":
+        return list(safetensors.read_index(path))
+    with _report_errors(path), zipfile.ZipFile(path) as archive:
+        return [each.removesuffix(".npy") for each in archive.namelist()]
+
+
 def _choose_name(path: Path, name: str, known: list[str]) -> str:
     if name in known:
         return name

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tripybuild.cli.command import CommandResult, command
+from tripybuild.cli.commands.run_state import session_of_file
 from tripybuild.cli.interrupts import native_call
 from tripybuild.cli.options import InputFile, Registries, source
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
@@ -41,6 +42,14 @@ def run_executable(
         Path | None,
         typer.Option(metavar="DIR|FILE", help="Output: a folder, .npz or .safetensors."),
     ] = None,
+    state: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The state of the model, as .npz or .safetensors: read where the file exists, "
+            "and written after the run.",
+        ),
+    ] = None,
     registry: Registries = None,
     rebuild: Annotated[
         bool,
@@ -61,18 +70,23 @@ def run_executable(
     loaded = session.load(executable, rebuild=rebuild)
     chosen = loaded.entry(entry)
     given = _read(inputs or [], chosen)
+    kept = None if state is None else session_of_file(state, loaded, chosen, given)
+    call = chosen if kept is None else kept.entry(chosen.name)
     start = time.perf_counter()
     with native_call():
-        results = chosen(**given)
+        results = call(**given)
     seconds = time.perf_counter() - start
     shown = {name: _array_summary(array) for name, array in results.items()}
     data: dict[str, object] = {"outputs": shown, "seconds": round(seconds, 6)}
     warnings = "\n".join(f"warning: {each.message}" for each in loaded.warnings)
-    if output is None:
-        return CommandResult("\n".join(_lines(shown)), warnings, data)
     from tripybuild.weights.array_files import write  # noqa: PLC0415
 
-    raw = write(output, results)
+    raw = () if output is None else write(output, results)
+    if state is not None and kept is not None:  # last: what fails before leaves it as it was
+        write(state, kept.state)
+        data["state"] = state.as_posix()
+    if output is None:
+        return CommandResult("\n".join(_lines(shown)), warnings, data)
     data["path"] = output.as_posix()
     text = "\n".join(filter(None, (warnings, _output_message(output, shown, raw))))
     return CommandResult(remark=text, data=data)

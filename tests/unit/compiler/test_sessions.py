@@ -1,0 +1,199 @@
+"""Sessions: state that is kept from call to call, where it was computed."""
+
+import os
+
+import numpy as np
+import pytest
+import written
+
+import tripybuild
+from tripybuild.errors.diagnostics import DiagnosticError
+
+RUNNING = """
+    inputs:
+      x: F[N, 4]
+    parts:
+      mean: running
+    outputs:
+      y: mean(x)
+    define:
+      running:
+        inputs:
+          x: F[B, 4]
+        state:
+          total: {type: "F[B, 4]", first: 0.0}
+          count: {type: "F[()]", first: 0.0}
+        next:
+          total: total + x
+          count: count + 1.0
+        outputs:
+          out: next.total
+    """
+TARGETS = ["reference", "cpu"]
+
+
+def running(folder, target="cpu"):
+    return tripybuild.compile(written.write(folder, RUNNING), target=target)
+
+
+def aligned(rows):
+    """Ones where XLA reads arrays in place."""
+    memory = np.zeros(rows * 16 + 64, np.uint8)
+    start = -memory.ctypes.data % 64
+    array = memory[start : start + rows * 16].view(np.float32).reshape(rows, 4)
+    array[...] = 1
+    return array
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_session_keeps_the_state(tmp_path, target):
+    """What it gave before stays as it was, and so does what `state` gave."""
+    model, x = running(tmp_path, target), np.ones((3, 4), np.float32)
+    session = model.start(N=3)
+
+    first = session(x=x)
+    read = dict(session.state)
+    second = session(x=x)
+
+    assert list(first) == ["y"]
+    assert (first["y"][0, 0], second["y"][0, 0]) == (1, 2)
+    assert (read["mean.total"][0, 0], read["mean.count"]) == (1, 1)
+    assert list(session.state) == ["mean.total", "mean.count"]
+    assert (session.state["mean.total"] == 2).all()
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_session_begins_with_arrays(tmp_path, target):
+    """They tell the sizes, and are copied; a session goes on where another one is."""
+    model, begun = running(tmp_path, target), aligned(2)
+    session = model.start(state={"mean.total": begun})
+    for _ in range(3):
+        session(x=np.ones((2, 4), np.float32))
+    begun[...] = 7
+    again = model.start(state=session.state)
+
+    assert again(x=np.ones((2, 4), np.float32))["y"].tolist() == [[5.0] * 4] * 2
+    assert (session.state["mean.count"], again.state["mean.count"]) == (3, 4)
+    assert (begun == 7).all()
+
+
+def test_a_plain_call_leaves_the_arrays_of_its_caller(tmp_path):
+    """XLA may take the memory of a state, but never that of an array."""
+    model, total = running(tmp_path), aligned(2)
+    arrays = {"mean.total": total, "mean.count": np.float32(0)}
+
+    found = [model(x=np.ones((2, 4), np.float32), **arrays) for _ in range(2)]
+
+    assert (total == 1).all()
+    assert all((each["mean.total.next"] == 2).all() for each in found)
+
+
+def test_a_step_copies_no_state(tmp_path):
+    """The next state is in the memory of the one before."""
+    session = running(tmp_path).start(N=64)
+    x, places = np.ones((64, 4), np.float32), set()
+    for _ in range(4):
+        session(x=x)
+        places.add(session._arrays["mean.total"].buffer.unsafe_buffer_pointer())
+    assert len(places) == 1
+
+
+def test_a_call_that_is_refused_changes_nothing(tmp_path):
+    session = running(tmp_path).start(N=3)
+    session(x=np.ones((3, 4), np.float32))
+    for wrong in ({}, {"x": np.ones((2, 4), np.float32)}, {"x": np.ones((3, 4))}, {"z": 1}):
+        with pytest.raises(DiagnosticError):
+            session(**wrong)
+    assert session(x=np.ones((3, 4), np.float32))["y"][0, 0] == 2
+
+
+def test_a_call_that_is_stopped_loses_the_state(tmp_path, monkeypatch):
+    """Its memory may be another's already."""
+    session = running(tmp_path).start(N=3)
+    x = np.ones((3, 4), np.float32)
+    session(x=x)
+    entry = session.entry()._entry
+    whole = entry._keep
+
+    def stop(*arguments):
+        whole(*arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(entry, "_keep", stop)
+    with pytest.raises(KeyboardInterrupt):
+        session(x=x)
+    monkeypatch.undo()
+
+    for use in (lambda: session(x=x), lambda: session.state["mean.total"]):
+        with pytest.raises(DiagnosticError, match="state-lost"):
+            use()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_a_fork_goes_on_with_a_copy(tmp_path):
+    """Of the process before it has the memory, and not the threads."""
+    session = running(tmp_path).start(N=3)
+    x = np.ones((3, 4), np.float32)
+    session(x=x)
+    child = os.fork()
+    if not child:
+        os._exit(int(session(x=x)["y"][0, 0]) if session(x=x)["y"][0, 0] == 2 else 99)
+    _, status = os.waitpid(child, 0)
+
+    assert os.waitstatus_to_exitcode(status) == 3
+    assert session(x=x)["y"][0, 0] == 2
+
+
+def test_entries_share_the_state(tmp_path):
+    """One entry fills what another reads; each gives its own outputs."""
+    text = """
+        parts:
+          memory: running
+        entries:
+          fill:
+            inputs: {x: "F[N, 4]"}
+            outputs: {y: memory(x)}
+          step:
+            inputs: {x: "F[N, 4]"}
+            steps: {more: memory(x)}
+            outputs: {y: "more * 2.0"}
+        define:
+          running:
+            inputs: {x: "F[B, 4]"}
+            state:
+              total: {type: "F[B, 4]", first: 1.0}
+            next: {total: total + x}
+            outputs: {out: next.total}
+        """
+    session = tripybuild.compile(written.write(tmp_path, text)).start(N=1)
+    x = np.ones((1, 4), np.float32)
+
+    assert session.fill(x=x)["y"][0, 0] == 2
+    assert session.step(x=x)["y"][0, 0] == 6
+    assert session.state["memory.total"][0, 0] == 3
+    with pytest.raises(AttributeError, match="did you mean the entry `step`"):
+        _ = session.steps
+    with pytest.raises(DiagnosticError, match="has the entries `fill`, `step`"):
+        session(x=x)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "state", "code", "message"),
+    [
+        ({}, {}, "missing-size", "needs the size `N`"),
+        ({"M": 2}, {}, "unknown-size", "has no size `M`"),
+        ({"N": 0}, {}, "size-out-of-range", "must be at least 1"),
+        ({"N": True}, {}, "size-out-of-range", "must be an integer"),
+        ({"N": 2}, {"mean.total": np.ones((3, 4), np.float32)}, "size-out-of-range", "but 3 in"),
+        ({}, {"mean.totl": 0}, "unknown-input", "has no state `mean.totl`"),
+        ({}, {"mean.total": np.ones((3, 4))}, "input-dtype", "must be float32"),
+        ({}, {"mean.total": np.ones((3, 5), np.float32)}, "input-shape", "must be 4, but is 5"),
+    ],
+)
+def test_a_session_that_cannot_begin(tmp_path, sizes, state, code, message):
+    model = running(tmp_path, "reference")
+    with pytest.raises(DiagnosticError) as raised:
+        model.start(state=state, **sizes)
+    found = raised.value.diagnostics[0]
+    assert found.code == code
+    assert message in found.message
