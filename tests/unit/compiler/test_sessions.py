@@ -7,6 +7,7 @@ import pytest
 import written
 
 import tripybuild
+from tripybuild.compiler.lowering import segments
 from tripybuild.errors.diagnostics import DiagnosticError
 
 RUNNING = """
@@ -197,3 +198,25 @@ def test_a_session_that_cannot_begin(tmp_path, sizes, state, code, message):
     found = raised.value.diagnostics[0]
     assert found.code == code
     assert message in found.message
+
+
+def test_blocks_that_are_programs_of_their_own_copy_no_state(tmp_path, monkeypatch):
+    """Each program takes the memory of its block's state; what a caller has stays as it is."""
+    monkeypatch.setattr(segments, "LEAST_BYTES", 1)
+    monkeypatch.setattr(segments, "LEAST_SAVED", 0)
+    text = RUNNING.replace("mean: running", "mean: running * 4")
+    text = text.replace("out: next.total", "out: tanh(next.total) * exp(-x) + sigmoid(x)")
+    model = tripybuild.compile(written.write(tmp_path, text), target="cpu")
+    plain = tripybuild.compile(written.write(tmp_path, text), target="reference").start(N=64)
+    session, x, places = model.start(N=64), np.ones((64, 4), np.float32), []
+    given = []
+    for _ in range(4):
+        given.append(session(x=x))
+        kept = (session._arrays[f"mean.{at}.total"] for at in range(4))
+        places.append([each.buffer.unsafe_buffer_pointer() for each in kept])
+
+    (run,) = session.entry()._entry._by_sizes.values()
+    assert len(run.program._programs) < len(run.program._plan.steps)
+    assert places[1] == places[2] == places[3]
+    for found in given:
+        np.testing.assert_allclose(found["y"], plain(x=x)["y"], rtol=1e-5)

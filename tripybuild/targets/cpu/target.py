@@ -102,7 +102,7 @@ class _Run:
 
     __slots__ = ("program",)
 
-    def __init__(self, program: pjrt.LoadedProgram) -> None:
+    def __init__(self, program: LoadedProgram) -> None:
         self.program = program
 
     def __call__(self, arrays: list[Any]) -> list[Any]:
