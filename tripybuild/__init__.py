@@ -47,7 +47,8 @@ def compile(
             specification has; by default the `config.json` in the folder of `weights`.
 
     Returns:
-        A callable: arrays by input name in, arrays by output name out.
+        A callable: arrays by input name in, arrays by output name out. A model of several entries
+        is called by their names: `executable.encode(...)`.
 
     Raises:
         DiagnosticError: With everything that is wrong.

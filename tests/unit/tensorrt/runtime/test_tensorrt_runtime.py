@@ -631,6 +631,22 @@ def test_an_executable_runs_its_engine(machine):
     assert raised.value.diagnostics[0].code == "input-dtype"
 
 
+def test_each_entry_runs_its_own_engine(machine):
+    """Which is read when the entry is called first."""
+    said, members = manifest(DOUBLED), {}
+    (only,) = said["entries"]
+    said["entries"] = []
+    for name, plan in (("once", PLAN), ("never", b"broken")):
+        places = {"plan": f"{name}/plan", "record": f"{name}/record"}
+        said["entries"].append({**only, "name": name, "engine": places})
+        members |= {places["plan"]: plan, places["record"]: json.dumps(record(DOUBLED)).encode()}
+    loaded = Executable(said, members)
+    np.testing.assert_array_equal(loaded.once(x=rows(3))["y"], 2 * rows(3))
+    with pytest.raises(DiagnosticError) as raised:
+        loaded.never(x=rows(3))
+    assert raised.value.diagnostics[0].code == "executable-incompatible"
+
+
 def test_nothing_is_read_where_there_is_no_gpu(machine, monkeypatch):
     """The library never sees the bytes."""
     monkeypatch.setattr(gpu, "find_gpu", lambda: gpu.Absence("no CUDA driver", "libcuda"))
