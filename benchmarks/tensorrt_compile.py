@@ -76,15 +76,12 @@ class Case:
         return {} if self.dtype == "float32" else {"F": self.dtype}
 
     def copy(self, folder: Path) -> Path:
-        """Copy the spec into a folder, with random weights unless it has its own."""
-        path = folder / f"{self.model}-{self.dtype}.yaml"
-        text = (SPECS / f"{self.model}.yaml").read_text(encoding="utf-8")
+        """Copy the spec into a folder of its own, with random weights unless a package has them."""
+        path = folder / f"{self.model}-{self.dtype}" / f"{self.model}.yaml"
+        path.parent.mkdir()
+        text = (SPECS / path.name).read_text(encoding="utf-8")
         if "\n  package:" not in text:
-            file = f"{path.stem}.safetensors"
-            save_file(self.random(), folder / file)
-            own = text.replace("\n  file: model.safetensors\n", f"\n  file: {file}\n")
-            added = text.replace("\ndefine:", f"\nweights: {file}\n\ndefine:")
-            text = added if own == text else own
+            save_file(self.random(), path.parent / "model.safetensors")
         path.write_text(text, encoding="utf-8")
         return path
 

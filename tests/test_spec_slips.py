@@ -14,7 +14,7 @@ pytest.importorskip("torch", reason="torch is not installed")
 PAGE = Path(__file__).parent.parent / "docs" / "models.md"
 # What is written in the spec of ViT, and what is written instead.
 SLIPS = {
-    "another epsilon": ("eps: 1.0e-12", "eps: 1.0e-6"),
+    "another epsilon": ("eps: config.layer_norm_eps", "eps: 1.0e-6"),
     "another epsilon in one norm": (
         "layernorm_before: LayerNorm(width, eps=eps)",
         "layernorm_before: LayerNorm(width)",
