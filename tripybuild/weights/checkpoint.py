@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -130,8 +131,8 @@ def _check_stored(
         found = list(_stale_renames(declared, entry, built.document))
         place = "the file" if len(files.shards) == 1 else "the checkpoint"
         place = place if path is None else f"`{path}`"
-        index, origins = files.index(), built.origins
-        found += Comparison(declared, names, index, entry, span, origins, place).differences()
+        about = (entry, span, built.origins, partial(_rename_span, built.document))
+        found += Comparison(declared, names, files.index(), *about, place).differences()
     if found:
         raise DiagnosticError(*first_problems(found))
     return Checkpoint(declared, names, span, files)
@@ -158,9 +159,13 @@ def _stale_renames(
             parts = [".".join(path.split(".")[: pattern.count(".") + 1]) for path in declared]
             near = suggest(pattern, parts)
             hint = f"did you mean `{near}`?" if near else None
-            span = document.span(("weights", "rename", pattern), key=True)
+            span = _rename_span(document, pattern)
             message = f"`rename:` maps `{pattern}`, but no weight is there"
             yield Diagnostic("unbound-name", message, span, hint=hint)
+
+
+def _rename_span(document: Origin, pattern: str) -> Span:
+    return document.span(("weights", "rename", pattern), key=True)
 
 
 def convert_weight(name: str, array: Any, declared: Value, span: Span) -> Any:

@@ -5,8 +5,8 @@ last parts are written as one pattern.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tripybuild.errors.diagnostics import Diagnostic, Span, suggest
@@ -37,6 +37,7 @@ class Comparison:
         entry: What the model says of its weights.
         span: Where it says so.
         origins: Where the weights are declared.
+        rename_span: Where a pattern of `rename:` stands.
         place: What messages call the checkpoint's files.
     """
 
@@ -45,7 +46,8 @@ class Comparison:
     index: safetensors.Index
     entry: WeightsEntry
     span: Span
-    origins: Mapping[str, WeightOrigin] = field(default_factory=dict)
+    origins: Mapping[str, WeightOrigin]
+    rename_span: Callable[[str], Span]
     place: str = "the file"
 
     def differences(self) -> Iterator[Diagnostic]:
@@ -59,7 +61,7 @@ class Comparison:
             left = [name for name in left if name not in renamed]
             yield self._missing(missing, hint)
         elif missing:
-            yield self._missing(missing, prefix_hint)
+            yield replace(self._missing(missing, prefix_hint), span=self.span, notes=())
         yield from self._shapes()
         yield from self._dtypes()
         if left and prefix_hint is None:
@@ -75,6 +77,9 @@ class Comparison:
             if any(self.names[name] != name for name in missing):
                 message += f", as {_list_names(self.names[name] for name in missing)}"
         span, _, notes = self._where(missing)
+        rules = {rule and rule[0] for rule in (matching_rename(n, self.entry) for n in missing)}
+        if len(rules) == 1 and (pattern := rules.pop()) is not None:
+            span, notes = self.rename_span(pattern), ()
         return Diagnostic("weight-missing", message, span, "", notes, hint)
 
     def _where(self, names: Sequence[str]) -> tuple[Span, str, tuple[str, ...]]:
@@ -113,21 +118,31 @@ class Comparison:
         """What `rename:` may lack, and the tensors that are wanted then."""
         path = join_names(missing)[0]
         prefix = self.entry.prefix
+        joined = join_names(name.removeprefix(prefix) for name in left)
         if (rule := matching_rename(missing[0], self.entry)) is not None:
+            old, target = rule[0], self.entry.rename[rule[0]]
+            new = suggest(target, {*joined, *(each.rpartition(".")[0] for each in joined)})
+            hint = f"`{old}: {target}` below `rename:` leads there"
+            if new and (names := self._renamed(old, new, left)):
+                return f"{hint}; did you mean `{old}: {new}`?", names
             near = suggest(self.names[missing[0]], left)
-            hint = f"`{rule[0]}: {self.entry.rename[rule[0]]}` below `rename:` leads there"
             return hint + (f"; did you mean `{near}`?" if near else ""), frozenset()
-        left_over = set(left)
-        near = suggest(path, join_names(name.removeprefix(prefix) for name in left))
+        near = suggest(path, joined)
         if near is None:
             return None, frozenset()
         for old, new in ((path.rpartition(".")[0], near.rpartition(".")[0]), (path, near)):
-            renamed = WeightsEntry(file="", prefix=prefix, rename={old: new} if old else {})
-            covered = [name for name in self.declared if old and match_name(old, name)]
-            names = {name_in_file(name, renamed) for name in covered}
-            if names and names <= left_over:
+            if names := self._renamed(old, new, left):
                 return f"did you mean `{new}`? Write `{old}: {new}` below `rename:`", names
         return f"did you mean `{prefix}{near}`? `rename:` maps paths to names", frozenset()
+
+    def _renamed(self, old: str, new: str, left: Sequence[str]) -> AbstractSet[str]:
+        """The tensors that a line of `rename:` leads to, if all of them are left over."""
+        if not old:
+            return frozenset()
+        renamed = WeightsEntry(file="", prefix=self.entry.prefix, rename={old: new})
+        covered = (name for name in self.declared if match_name(old, name))
+        names = {name_in_file(name, renamed) for name in covered}
+        return names if names <= set(left) else frozenset()
 
     def _shapes(self) -> Iterator[Diagnostic]:
         found: dict[tuple[str, str], list[str]] = defaultdict(list)

@@ -14,7 +14,7 @@ from tripybuild.artifact import container
 from tripybuild.compiler import session
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.model.graph_builder import build
-from tripybuild.targets.tensorrt import model as tensorrt_model
+from tripybuild.targets.tensorrt import model as tensorrt_model, weights as engine_weights
 from tripybuild.weights import safetensors
 from tripybuild.weights.checkpoint import check_weights
 
@@ -163,3 +163,19 @@ def test_prepared_weights_of_tied_ones_are_tied(tmp_path):
     w = v / np.linalg.norm(v)
     wanted = (x @ (w * 3)) @ (w * 4)
     np.testing.assert_allclose(exe(x=x)["y"], wanted, rtol=1e-5)
+
+
+def test_engines_read_few_weights_ahead():
+    """In their order; those that are written meanwhile need not be in memory."""
+    begun, taken = [], []
+
+    def read(names):
+        begun.extend(names)
+        return {name: np.array(int(name)) for name in names}
+
+    for name, array in engine_weights.read_ahead(read, map(str, range(20))):
+        taken.append(name)
+        assert int(name) == array
+        assert len(begun) - len(taken) <= engine_weights.CONVERTERS + 1
+
+    assert taken == [str(number) for number in range(20)]

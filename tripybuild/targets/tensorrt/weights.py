@@ -106,7 +106,7 @@ class EngineWeights:
         places = read.file_entries(names)
         left = [name for name in names if not any(name in each for each in places.values())]
         files = [_file_entry(path, each) for path, each in places.items()]
-        files += self._write_arrays(_read_ahead(read, left))
+        files += self._write_arrays(read_ahead(read, left))
         found = list(self._request_digests(files, scan=True))
         nonfinite = {name: each for _, suspects in found for name, each in suspects.items()}
         own = [digest for digest, _ in found[: len(places)]]
@@ -139,7 +139,7 @@ class EngineWeights:
         return self._held.enter_context(tempfile.NamedTemporaryFile())
 
 
-def _read_ahead(read: WeightSource, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
+def read_ahead(read: WeightSource, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
     """Read weights one by one, few of them before they are asked for: all need not fit."""
     pending: deque[tuple[str, Future[Any]]] = deque()
     with ThreadPoolExecutor(CONVERTERS) as pool:
