@@ -305,6 +305,57 @@ def test_one_weight_for_two_names_in_two_entries(tmp_path):
         check_close(made.score(x=x)["y"], x @ table.T)
 
 
+SMALL = """
+parts:
+  l: Linear(4, 4)
+state:
+  s: F[2]
+constants:
+  c: arange(4) * 1.0
+entries:
+  zero: {outputs: {y: "zeros([2], F)"}}
+  held: {outputs: {y: l.bias, c: c}}
+  keep: {next: {s: s}}
+  reset: {next: {s: "zeros([2], F)"}}
+  same: {inputs: {x: "F[B]"}, outputs: {a: x, b: x}}
+weights: w.safetensors
+"""
+
+
+@pytest.mark.parametrize("target", ["cpu", "reference"])
+def test_entries_that_compute_nothing(tmp_path, target):
+    """Without inputs, and with outputs that are inputs, weights, states and constants."""
+    bias = np.array([1, 2, 3, 4], "f4")
+    save_file({"l.weight": np.zeros((4, 4), "f4"), "l.bias": bias}, tmp_path / "w.safetensors")
+    made = tripybuild.compile(written.write(tmp_path, SMALL), target=target)
+    assert made.zero()["y"].tolist() == [0, 0]
+    found = {name: each.tolist() for name, each in made.held().items()}
+    assert found == {"y": [1, 2, 3, 4], "c": [0, 1, 2, 3]}
+    assert made.keep(s=np.ones(2, "f4"))["s.next"].tolist() == [1, 1]
+    assert made.reset()["s.next"].tolist() == [0, 0]
+    same = made.same(x=np.ones(3, "f4"))
+    assert [same["a"].tolist(), same["b"].tolist()] == [[1, 1, 1]] * 2
+
+
+def test_definitions_of_a_model_with_entries(tmp_path):
+    """They are used as those of others are; sizes that are set count for all entries."""
+    text = "parts: {l: cell}\nentries: {a: {inputs: {x: 'F[2]'}, outputs: {y: l(x)}}}\n"
+    text += "define: {cell: {inputs: {x: 'F[*S]'}, outputs: {out: x + 1.0}}}\n"
+    (tmp_path / "library.yaml").write_text(written.HEAD + text)
+    text = """
+        use: {library.yaml: [cell]}
+        sizes: {n: 2}
+        parts: {l: cell * 2}
+        entries:
+          one: {inputs: {x: "F[n]"}, outputs: {y: "l[0](x)"}}
+          all: {inputs: {x: "F[n]"}, outputs: {y: l(x)}}
+        """
+    made = tripybuild.compile(written.write(tmp_path, text), target="reference", sizes={"n": 3})
+    assert made.one(x=np.zeros(3, "f4"))["y"].tolist() == [1, 1, 1]
+    assert made.all(x=np.zeros(3, "f4"))["y"].tolist() == [2, 2, 2]
+    assert made.manifest["provenance"]["used"][0]["path"] == "library.yaml"
+
+
 def changed(folder, path, change):
     """A file with another manifest, and right digests."""
     with container.open(folder / "reference.tpb") as file:
