@@ -13,7 +13,7 @@ from tripybuild.errors.budget import BudgetError
 from tripybuild.language.limits import MAXIMUM_STEPS, LimitError, check_value, show, weigh
 from tripybuild.language.records import Record, RecordKeyError
 from tripybuild.language.syntax import position
-from tripybuild.language.vocabulary import Vocabulary, to_list
+from tripybuild.language.vocabulary import NoListError, Vocabulary, to_list
 
 COLLECTIONS: Final = (list, tuple, str, dict, Record)
 MEASURED: Final = (int, *COLLECTIONS, float, complex, bytes)
@@ -25,7 +25,8 @@ _OF_TYPES: Final = re.compile(
     r"unsupported operand type|'[^']*' not supported between|bad operand type"
     r"|object of type .* has no len|.* object is not (iterable|subscriptable|an iterator)"
     r"|can only concatenate|can't multiply sequence|must be real number, not"
-    r"|.* object cannot be interpreted as an integer|.* indices must be integers"
+    r"|float\(\) argument must be|.* object cannot be interpreted as an integer"
+    r"|.* indices must be integers"
     r"|argument of type .* is not (iterable|a container)|type .* doesn't define"
 )
 
@@ -148,7 +149,9 @@ class Frame:
             raise error
         # The text of a KeyError is the `repr` of the key, which may be of any length.
         reason = "" if isinstance(error, KeyError) else str(error)[:300]
-        message = f"{doing}: {reason or type(error).__name__}"
+        message = (
+            doing if isinstance(error, KeyError) else f"{doing}: {reason or type(error).__name__}"
+        )
         # Python's own words for arguments that do not fit.
         called, _, rest = reason.partition("() ")
         if rest and doing.strip("`").endswith(called.rpartition(".")[2]):
@@ -190,6 +193,8 @@ class Frame:
         """List what a value holds."""
         try:
             found = to_list(value)
+        except NoListError:
+            self.fail(node, f"{show(value)} cannot be listed")
         except Exception as error:  # noqa: BLE001
             self.wrap(node, error, f"{show(value)} cannot be listed")
         self.meter.left -= len(found)

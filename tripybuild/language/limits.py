@@ -92,6 +92,8 @@ def show(value: object, level: int = 0) -> str:
             return f"{start}...{end}"
         shown = [show(item, level + 1) for item in value[:_SHOWN_ITEMS]]
         return f"{start}{', '.join(shown + ['...'] * (len(value) > _SHOWN_ITEMS))}{end}"
+    if isinstance(value, dict):
+        return "a mapping" if value else "an empty mapping"
     if isinstance(value, Record):
         return f"the record `{value.path()}`"
     return getattr(type(value), "NOUN", f"a `{type(value).__name__}`")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final
 
-from tripybuild.language.limits import MAXIMUM_LENGTH, LimitError, check_length
+from tripybuild.language.limits import MAXIMUM_LENGTH, LimitError, check_length, show
 
 
 class AnyName(Container[str]):
@@ -87,12 +87,16 @@ class Vocabulary:
         return id(value) in self._callable_ids or isinstance(value, self.callables)
 
 
+class NoListError(TypeError):
+    """A value holds no others."""
+
+
 def to_list(values: Iterable[object]) -> list[Any]:
     """List the values, where they say that they can be listed and are not too many."""
     if isinstance(values, (list, tuple, dict, str)):
         return list(values)
     if not hasattr(type(values), "__iter__"):  # indexing alone may never end
-        raise TypeError(f"a `{type(values).__name__}` cannot be listed")
+        raise NoListError(f"{show(values)} cannot be listed")
     found = list(islice(values, MAXIMUM_LENGTH + 1))
     check_length(len(found))
     return found

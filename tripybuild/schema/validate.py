@@ -59,7 +59,9 @@ def _diagnostics(
             subject = f"`{location[-1]}`" if location else "the file"
             message = f"{subject} must be {_alternatives(kinds)}, but this is "
             message += _kind(error["input"])
-            yield Diagnostic("wrong-type", message, document.span(location))
+            is_type = location[-2:-1] == ("inputs",) and set(kinds) == {"a string"}
+            hint = ALWAYS_GIVEN if is_type else None
+            yield Diagnostic("wrong-type", message, document.span(location), hint=hint)
 
 
 def _alternatives(kinds: Iterable[str]) -> str:
@@ -67,6 +69,11 @@ def _alternatives(kinds: Iterable[str]) -> str:
     return f"{', '.join(first)} or {last}" if first else last
 
 
+# Of the inputs of a model and of an entry; those of a part can be more than a type.
+ALWAYS_GIVEN = (
+    "an input is written as its type, and always passed; a call without it is another one of "
+    "`entries:`"
+)
 # The types of values, as pydantic names their errors.
 TYPES = {
     "bool_type": "a boolean",
