@@ -59,3 +59,32 @@ def sequence_to_sequence(config: Mapping[str, Any], kind: str) -> torch.nn.Modul
 
     module.encode, module.decode = encode, decode
     return module
+
+
+def whisper(config: Mapping[str, Any]) -> torch.nn.Module:
+    """Whisper, whose decoder finds the keys and values of what is heard in its cache."""
+    kind = libraries.find("transformers.WhisperForConditionalGeneration")
+    both = libraries.find("transformers.EncoderDecoderCache")
+    cache = libraries.find("transformers.DynamicCache")
+    module = kind(kind.config_class(**config))
+    listening = [layer.encoder_attn for layer in module.model.decoder.layers]
+
+    def encode(sound: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        memory = module.get_encoder()(sound).last_hidden_state
+        keys = torch.stack([part.k_proj(memory) for part in listening])
+        return memory, keys, torch.stack([part.v_proj(memory) for part in listening])
+
+    def decode(tokens: torch.Tensor, keys: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+        kept = both(cache(), cache())
+        for at, part in enumerate(listening):
+            heads = [
+                each[at].unflatten(-1, (part.num_heads, part.head_dim)).transpose(1, 2)
+                for each in (keys, values)
+            ]
+            kept.cross_attention_cache.update(*heads, at)
+            kept.is_updated[at] = True
+        given = {"encoder_outputs": (torch.zeros_like(keys[0]),), "past_key_values": kept}
+        return module(decoder_input_ids=tokens, **given).logits
+
+    module.encode, module.decode = encode, decode
+    return module
