@@ -152,7 +152,7 @@ class Instance:
         if any(isinstance(size, Dim) for size in value.shape):
             message = f"the weight `{weight.name}` would be {value.type}, whose size a call tells"
             hint = "a weight has fixed sizes"
-            place = context.current_span()
+            place = self._part.document.span(weight.location)
             raise DiagnosticError(Diagnostic("undecided-size", message, place, hint=hint))
         path = self._child_path(weight.name)
         context.weights[path] = value

@@ -268,6 +268,9 @@ class WeightsEntry(StrictModel):
     package: str | None = Field(
         default=None, description="An installed distribution that holds the file."
     )
+    tensors: dict[Name, str | WeightEntry] = Field(
+        default_factory=dict, description="Weights of the model itself, which its steps read."
+    )
     prefix: str = ""
     rename: dict[str, str] = Field(default_factory=dict)
     convert: bool = Field(

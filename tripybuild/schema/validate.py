@@ -143,7 +143,9 @@ def _unknown_key(
     known = _allowed_keys(model, error["loc"][:-1])
     near = suggest(key, known)
     hint = f"did you mean `{near}`?" if near else _keys_hint(known)
-    if location[:-1] and key in model.model_fields:
+    if location[:-1] == ("weights",) and {"file", "tensors"} <= {*known}:
+        hint = hint if near else "a weight of the model itself is declared below `tensors:`"
+    elif location[:-1] and key in model.model_fields:
         hint = f"`{key}` is the whole file's: write it at the top"
     message, span = f"`{key}` is not a key here", document.span(location, key=True)
     return Diagnostic("unknown-key", message, span, "unknown key", hint=hint)

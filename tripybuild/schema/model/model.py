@@ -156,11 +156,15 @@ class _ModelElaboration:
         return Definitions(self.document, sizes, file.types, define, laws)
 
     def model(self, file: ModelFile) -> Model:
+        weights = file.weights
+        if isinstance(weights, (str, list)):
+            weights = WeightsEntry(file=weights)
         top = PartEntry(
             doc=file.doc,
             inputs={**file.inputs},
             parts=file.parts,
             constants=file.constants,
+            weights={} if weights is None else weights.tensors,
             prepared=file.prepared,
             state=file.state,
             steps=file.steps,
@@ -171,9 +175,6 @@ class _ModelElaboration:
         self.found += check_config_name(file.sizes, file.config, self.document)
         whole = self.part(file.model, top, (), "model input")
         own = self.definitions(file)
-        weights = file.weights
-        if isinstance(weights, (str, list)):
-            weights = WeightsEntry(file=weights)
         return Model(
             name=file.model,
             document=self.document,
@@ -225,7 +226,10 @@ class _ModelElaboration:
             ),
             parts={n: inner.snippet(v, (*at, "parts", n)) for n, v in entry.parts.items()},
             constants=tuple(inner.steps(entry.constants, (*at, "constants"))),
-            weights={n: inner.weight(n, w, (*at, "weights", n)) for n, w in entry.weights.items()},
+            weights={
+                n: inner.weight(n, w, holder_location(self.document, "weights", at, n))
+                for n, w in entry.weights.items()
+            },
             state={n: inner.state(n, e, (*at, "state", n)) for n, e in entry.state.items()},
             steps=tuple(inner.steps(entry.steps, (*at, "steps"))),
             next=tuple(inner.steps(dict(entry.next), (*at, "next"))),
@@ -322,6 +326,14 @@ def check_laws(
             yield Diagnostic("bad-example", message, law.that.span(), hint=hint)
 
 
+def holder_location(document: Document, holder: str, at: Location, name: str) -> Location:
+    """The place of a name of a part; at the top of a model `weights` says where its file is."""
+    data = document.data if isinstance(document.data, dict) else {}
+    if holder == "weights" and not at and "model" in data:
+        return (holder, "tensors", name)
+    return (*at, holder, name)
+
+
 def check_names(
     entry: PartEntry, document: Document, at: Location, around: PartEntry | None = None
 ) -> Iterator[Diagnostic]:
@@ -337,7 +349,7 @@ def check_names(
     seen = {name: holder for holder in HELD for name in getattr(held, holder)}
     for holder in (*HOLDERS, "steps", "outputs"):
         for key in getattr(entry, holder):
-            span = document.span((*at, holder, key), key=True)
+            span = document.span(holder_location(document, holder, at, key), key=True)
             several = holder in ("steps", "outputs")
             for name in map(str.strip, key.split(",") if several else (key,)):
                 if name in seen and holder != "outputs":
