@@ -12,6 +12,7 @@ from tripybuild.artifact import container
 from tripybuild.cli.main import main
 from tripybuild.compiler import session
 from tripybuild.compiler.executable import Executable
+from tripybuild.compiler.state_session import Session
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.model.graph_builder import build
 from tripybuild.schema.model.entry_points import ATTRIBUTES
@@ -198,8 +199,8 @@ def test_an_entry_is_compiled_as_a_model_is(folder, tmp_path):
 
 def test_names_that_an_executable_has(executable):
     """Each public attribute is refused as the name of an entry; an entry is an attribute."""
-    own = {name for name in {*dir(Executable), *vars(executable)} if not name.startswith("_")}
-    assert own <= ATTRIBUTES
+    names = {*dir(Executable), *vars(executable), *dir(Session)}
+    assert {name for name in names if not name.startswith("_")} <= ATTRIBUTES
     assert {"prefill", "step", "scores"} <= set(dir(executable))
     assert repr(executable.scores).startswith("<Entry tiny.scores for")
     assert "step(token: int32[B], cache: float32[B, 5, 64]" in repr(executable)

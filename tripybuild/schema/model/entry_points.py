@@ -9,12 +9,12 @@ from typing import TypeVar
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 
 UNNAMED = ""  # the entry of a model without `entries:`
-# The public attributes of `compiler.executable.Executable`: `exe.NAME` would not be the entry.
+# The public attributes of executables and of their sessions: there, `.NAME` would not be the entry.
 ATTRIBUTES = frozenset(
     {
         *("constants", "entries", "entry", "entry_type", "inputs", "manifest", "measured"),
-        *("member", "members", "of", "outputs", "save", "signature", "start", "state", "target"),
-        *("warnings", "weights"),
+        *("member", "members", "of", "outputs", "read", "run", "save", "signature", "start"),
+        *("state", "target", "warnings", "weights"),
     }
 )
 
