@@ -140,8 +140,8 @@ def test_what_makes_a_part_is_the_models_and_what_comes_in_must_be_it(tmp_path, 
     assert found == [("input-shape", other) if "R" in sizes else ("shape-mismatch", message)]
 
 
-def test_state_is_of_the_models_size_which_comes_in(tmp_path):
-    """Until a state can have the size that comes in, another one is refused."""
+def test_state_is_of_the_size_that_comes_in(tmp_path):
+    """Whatever the model calls so; a state of another size is refused."""
     text = """
         inputs:
           x: F[B, 4]
@@ -161,14 +161,11 @@ def test_state_is_of_the_models_size_which_comes_in(tmp_path):
             outputs:
               out: next.total
         """
-    held = {"mean.total": ones(1, 4)}
+    held = {"mean.total": ones(3, 4)}
 
-    assert lawful(tmp_path, text, x=ones(1, 4), z=ones(1, 4), **held)["y"].shape == (1, 4)
-    found = refused(tmp_path, text, x=ones(1, 4), z=ones(3, 4), **held)
-    assert found == [
-        ("shape-mismatch", "`x` of `running` must be `F[B, 4]`, whose `B` is 1, but got 3"),
-        ("shape-mismatch", "the next `total` must be as the state is, with 1, but got 3"),
-    ]
+    assert lawful(tmp_path, text, x=ones(1, 4), z=ones(3, 4), **held)["y"].shape == (3, 4)
+    found = refused(tmp_path, text, x=ones(1, 4), z=ones(1, 4), **held)
+    assert found == [("input-shape", "`N` is 3 in the input `mean.total`, but 1 in `z`")]
 
 
 def test_a_constant_reads_the_callers_number_of_a_size_that_comes_in(tmp_path):
@@ -239,5 +236,5 @@ def test_a_weight_has_no_dynamic_size(tmp_path):
               out: x * scale
         """
     message = "the weight `scale` would be tensor<Sx4xf32>, whose size a call tells"
-    assert written.problems(tmp_path, text) == [(4, "undecided-size", message)]
+    assert written.problems(tmp_path, text) == [(12, "undecided-size", message)]
     assert written.graph(tmp_path, text, S=3).weights["p.scale"].shape == (3, 4)
