@@ -4,7 +4,7 @@ Invariant: a state is an array of the type that the entries declare, all for one
 stays in the target's memory, where the next call may overwrite it, and is copied when it is read.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -32,7 +32,7 @@ class Session:
 
     def __init__(self, model: "Executable", arrays: dict[str, Any]) -> None:
         self._model, self._arrays = model, arrays
-        self._entries = {n: SessionEntry(self, e) for n, e in model.entries.items()}
+        self._entries = {n: SessionEntry(self._run, e) for n, e in model.entries.items()}
         self._lock, self._lost = Lock(), False
 
     def __call__(self, /, **arrays: Any) -> dict[str, Array]:
@@ -72,9 +72,11 @@ class Session:
     @property
     def state(self) -> Mapping[str, Array]:
         """The state by name. Each array is a copy, made when it is read."""
-        return _StateView(self)
+        return _StateView(self._arrays, self._read)
 
-    def read(self, name: str) -> Array:
+    # Methods have no public names, which entries of a model could have.
+
+    def _read(self, name: str) -> Array:
         """A copy of one state, which later calls leave as it is."""
         with self._lock:
             self._check_kept()
@@ -82,7 +84,7 @@ class Session:
             array: Array = found.read_kept() if hasattr(found, "read_kept") else found.copy()
             return array
 
-    def run(
+    def _run(
         self, entry: "ExecutableEntry", given: Mapping[str, Any], kept: frozenset[int]
     ) -> dict[str, Array]:
         """Run an entry, whose outputs of these numbers are the next state."""
@@ -116,31 +118,33 @@ class Session:
 class SessionEntry:
     """One entry of a session."""
 
-    def __init__(self, session: Session, entry: "ExecutableEntry") -> None:
-        self._session, self._entry = session, entry
+    def __init__(self, run: Callable[..., dict[str, Array]], entry: "ExecutableEntry") -> None:
+        self._run, self._entry = run, entry
         updated = {next_name(name) for name in entry.states}
         self._kept = frozenset(i for i, name in enumerate(entry.outputs) if name in updated)
 
     def __call__(self, /, **arrays: Any) -> dict[str, Array]:
         """Run the entry with its inputs but for the state; give its outputs but for `.next`."""
-        return self._session.run(self._entry, arrays, self._kept)
+        return self._run(self._entry, arrays, self._kept)
 
     def __repr__(self) -> str:
         return f"<Entry {self._entry.label} of a session>"
 
 
 class _StateView(Mapping[str, Array]):
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    """States by name; `read` copies one of them."""
+
+    def __init__(self, arrays: Mapping[str, Any], read: Callable[[str], Array]) -> None:
+        self._arrays, self._read = arrays, read
 
     def __getitem__(self, name: str) -> Array:
-        return self._session.read(name)
+        return self._read(name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._session._arrays)  # noqa: SLF001 - it is a view of them
+        return iter(self._arrays)
 
     def __len__(self) -> int:
-        return len(self._session._arrays)  # noqa: SLF001
+        return len(self._arrays)
 
     def __repr__(self) -> str:
         return f"<State of {', '.join(self)}>"
