@@ -9,6 +9,7 @@ import written
 import tripybuild
 from tripybuild.compiler.lowering import segments
 from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.targets.xla import pjrt
 
 RUNNING = """
     inputs:
@@ -220,3 +221,22 @@ def test_blocks_that_are_programs_of_their_own_copy_no_state(tmp_path, monkeypat
     assert places[1] == places[2] == places[3]
     for found in given:
         np.testing.assert_allclose(found["y"], plain(x=x)["y"], rtol=1e-5)
+
+
+def test_a_program_that_gives_its_weights_away_is_refused():
+    """No lowering writes one, but a file may hold it."""
+    program = pjrt.load(
+        pjrt.compile("""
+            module @m {
+              func.func public @main(%w: tensor<64xf32> {tf.aliasing_output = 0 : i32},
+                                     %x: tensor<64xf32>) -> tensor<64xf32> {
+                %y = stablehlo.add %w, %x : tensor<64xf32>
+                return %y : tensor<64xf32>
+              }
+            }"""),
+        [np.ones(64, np.float32)],
+    )
+    ones = np.ones(64, np.float32)
+    assert program(ones)[0][0] == 2
+    with pytest.raises(DiagnosticError, match="gives away memory"):
+        program(ones)

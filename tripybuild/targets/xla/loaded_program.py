@@ -15,6 +15,8 @@ from tripybuild.targets.xla.client import client, devices, placement
 ALWAYS_THERE = 1 << 28  # bytes that are not worth a look at the limits
 EXHAUSTED = "the program needs more memory than available"
 
+GIVEN_AWAY = "deleted or donated"  # XLA's words for memory that a call has taken
+
 Buffers = list[Any]  # on the device; None where one is not needed any more
 
 
@@ -137,6 +139,8 @@ class LoadedProgram:
             readers = self._readers if not kept else self._readers_beside(kept)
             return [read(buffer) for read, buffer in zip(readers, outcome, strict=True)]
         except (RuntimeError, MemoryError) as error:
+            if GIVEN_AWAY in str(error):  # by a program that only a file from elsewhere holds
+                raise format_error("it gives away memory that it reads again") from error
             if not memory.is_out_of_memory(error):
                 raise
             raise memory.memory_error(EXHAUSTED, self._types(), error) from error
