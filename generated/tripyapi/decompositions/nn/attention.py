@@ -13,15 +13,17 @@ def decompose(
     op: Attention, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None
 ) -> Tensor:
     """Say `attention` with other operators."""
-    _, H, Q, D = op.query.shape
-    _, G, L, D = op.key.shape
+    B, H, Q, D = op.query.shape
     T = op.query.dtype
+    B, G, L, D = op.key.shape
+    B, G, L, V = op.value.shape
     boolean = mask is not None and dtype_of(mask) == dtypes.bool
-    k, v = [tp.repeat(x, H // G, 1) for x in (key, value)]
-    products = (
-        query * (tensor(D, T) ** -0.5 if op.scale is None else op.scale) @ tp.transpose(k, -1, -2)
+    scaled = query * (tensor(D, T) ** -0.5 if op.scale is None else op.scale)
+    products = tp.reshape(
+        tp.reshape(scaled, [B, G, H // G * Q, D]) @ tp.transpose(key, -1, -2), [B, H, Q, L]
     )
     seen = tp.tril(tp.ones([Q, L], dtypes.bool)) if op.causal else mask if boolean else None
     chosen = products if seen is None else tp.where(seen, products, -math.inf)
     biased = chosen if mask is None or boolean else chosen + mask
-    return tp.where(biased == -math.inf, 0.0, tp.softmax(biased, -1)) @ v
+    weights = tp.where(biased == -math.inf, 0.0, tp.softmax(biased, -1))
+    return tp.reshape(tp.reshape(weights, [B, G, H // G * Q, L]) @ value, [B, H, Q, V])
