@@ -10,10 +10,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tripybuild.compiler.executable import Executable
+    from tripybuild.compiler.generation import Generation
     from tripybuild.packages.libraries import Registries
 
 __version__ = VERSION
-__all__ = ["__version__", "compile", "emit", "load"]
+__all__ = ["__version__", "compile", "emit", "generate", "load"]
 
 
 def compile(
@@ -101,6 +102,65 @@ def emit(
         homes=model_libraries(registry, path),
         config=Path(config) if isinstance(config, str) else config,
     )
+
+
+def generate(
+    executable: Executable,
+    prompts: Sequence[Sequence[int]],
+    *,
+    max_tokens: int | None = None,
+    temperature: float = 0.0,
+    top_k: int | None = None,
+    top_p: float = 1.0,
+    seed: int = 0,
+    stop: Sequence[int] = (),
+    inputs: Mapping[str, object] | None = None,
+    entry: str | None = None,
+    prefill: str | None = None,
+    context: int | None = None,
+    tokens: str | None = None,
+    position: str | None = None,
+    scores: str | None = None,
+) -> Generation:
+    """Generate tokens with a decoder whose cache is its state.
+
+    Args:
+        executable: The decoder.
+        prompts: Tokens to go on from, a list for each sequence of the batch.
+        max_tokens: The most tokens to add to each; by default 128, or what the state has room for.
+        temperature: 0 takes the token of the highest score; above it, tokens are drawn from the
+            softmax of scores / temperature.
+        top_k: Draw from so many tokens of the highest scores; None is all.
+        top_p: Draw from the fewest tokens that together have this probability.
+        seed: Where the random numbers begin.
+        stop: Tokens that end a sequence; they are given, too.
+        inputs: Further inputs of the decoder, the same in each call.
+        entry: The entry that is called for each token, where there are several.
+        prefill: The entry that is called for the prompts; by default `entry`.
+        context: How many tokens the state has room for; by default the most that a call takes.
+        tokens: The input that takes tokens `[B, S]`, where its type does not tell.
+        position: The input that takes the position of the first of them, `[B]` or `[()]`.
+        scores: The output with the scores of what follows, `[B, S, V]` or `[B, V]`.
+
+    Returns:
+        What gives, step by step, a list with the next token of each sequence, or None for each
+        that has ended.
+
+    Raises:
+        DiagnosticError: The executable is no such decoder, or a prompt does not fit.
+    """
+    from tripybuild.compiler.generation import (  # noqa: PLC0415 - `import tripybuild` is for free
+        Generation,
+        Request,
+        Roles,
+    )
+    from tripybuild.compiler.sampling import Sampling  # noqa: PLC0415 - the same
+
+    sampling, roles = Sampling(temperature, top_k, top_p, seed), Roles(tokens, position, scores)
+    request = Request(
+        prompts, max_tokens, sampling, stop, inputs or {}, entry, prefill, context, roles
+    )
+    return Generation(executable, request)
 
 
 def load(path: Path | str, *, registry: Registries = None, rebuild: bool = False) -> Executable:

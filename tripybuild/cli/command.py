@@ -38,12 +38,17 @@ class CommandResult:
 
 
 def command(work: Callable[..., CommandResult]) -> Callable[..., None]:
-    """Make a function that answers a command of Typer."""
+    """Make a function that answers a command of Typer.
+
+    One that prints while it works takes `json` itself, to be silent then.
+    """
     own = inspect.signature(work)
     shared = {"json": (Json, False), "form": (Format, DiagnosticFormat.FULL)}
 
     @functools.wraps(work)
     def run(*, json: bool, form: DiagnosticFormat, **options: Any) -> None:
+        if "json" in own.parameters:
+            options["json"] = json
         code = conclude(lambda: work(**options), json=json, form=form)
         if code:
             raise typer.Exit(code)
@@ -51,6 +56,7 @@ def command(work: Callable[..., CommandResult]) -> Callable[..., None]:
     added = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=type)
         for name, (type, default) in shared.items()
+        if name not in own.parameters
     ]
     signature = own.replace(parameters=[*own.parameters.values(), *added], return_annotation=None)
     run.__signature__ = signature  # type: ignore[attr-defined]

@@ -48,6 +48,13 @@ def write_data(text: str) -> None:
     _write(sys.stdout, HIDDEN.sub("\ufffd", text))
 
 
+def write_piece(text: str) -> None:
+    """Write a piece of a line to stdout, where it is seen at once."""
+    if sys.stdout is not None:
+        sys.stdout.write(HIDDEN.sub("\ufffd", text))
+        sys.stdout.flush()
+
+
 def write_note(text: str) -> None:
     """Write what was done to stderr."""
     _write(sys.stderr, HIDDEN.sub("\ufffd", text))
@@ -56,7 +63,12 @@ def write_note(text: str) -> None:
 def write_json(data: Mapping[str, object], diagnostics: Iterable[Diagnostic]) -> None:
     """Write the one JSON document of a command."""
     document = {**data, "diagnostics": [as_json(each) for each in sort_diagnostics(diagnostics)]}
-    write_data(json.dumps(document, indent=2, allow_nan=False))
+    write_data(json_text(document))
+
+
+def json_text(data: Mapping[str, object]) -> str:
+    """Data as JSON that a person can read."""
+    return json.dumps(data, indent=2, allow_nan=False)
 
 
 def report(diagnostics: Iterable[Diagnostic], form: DiagnosticFormat) -> None:

@@ -16,6 +16,7 @@ from tripybuild.cli.commands.doctor import doctor
 from tripybuild.cli.commands.explain import explain
 from tripybuild.cli.commands.fmt import format_files
 from tripybuild.cli.commands.gen import generate
+from tripybuild.cli.commands.generate import generate_tokens
 from tripybuild.cli.commands.inspect import inspect_executable
 from tripybuild.cli.commands.new import new_model, new_operator
 from tripybuild.cli.commands.opt import optimize
@@ -43,6 +44,7 @@ app.command("explain")(explain)
 app.command("compile")(compile_model)
 app.command("trace")(trace_function)
 app.command("run")(run_executable)
+app.command("generate")(generate_tokens)
 app.command("inspect")(inspect_executable)
 app.command("opt")(optimize)
 app.command("doctor")(doctor)

@@ -142,6 +142,7 @@ CODES: dict[str, str] = {
     "weight-dtype": "The dtype of a weight differs from the part's declaration.",
     "weight-nan": "A weight contains NaN, which propagates to most results.",
     "weight-infinite": "A weight contains infinity, which turns many results into NaN.",
+    "scores-not-finite": "A model gives no finite score for the next token.",
     "weights-changed": (
         "The weights file was modified while the model was being compiled; the result is discarded."
     ),

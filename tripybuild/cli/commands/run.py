@@ -69,7 +69,7 @@ def run_executable(
         register_packages(registry)
     loaded = session.load(executable, rebuild=rebuild)
     chosen = loaded.entry(entry)
-    given = _read(inputs or [], chosen)
+    given = read_inputs(inputs or [], chosen)
     kept = None if state is None else session_of_file(state, loaded, chosen, given)
     call = chosen if kept is None else kept.entry(chosen.name)
     start = time.perf_counter()
@@ -92,7 +92,7 @@ def run_executable(
     return CommandResult(remark=text, data=data)
 
 
-def _read(sources: Sequence[InputFile], entry: "ExecutableEntry") -> dict[str, "Array"]:
+def read_inputs(sources: Sequence[InputFile], entry: "ExecutableEntry") -> dict[str, "Array"]:
     """Read each input as the dtype that it is declared to have."""
     from tripybuild.types.dtypes import BY_NAME  # noqa: PLC0415
     from tripybuild.weights.array_files import read  # noqa: PLC0415
