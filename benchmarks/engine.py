@@ -85,3 +85,16 @@ def graph_of(spec: Path, settings: Mapping[str, object]) -> Graph:
 def load_programs(payload: bytes, weights: Sequence[Array]) -> Callable[..., list[Array]]:
     """What calls a payload of `compile_programs` with arrays in the order of the inputs."""
     return pjrt.load(payload, weights)
+
+
+def compile_decoder(
+    spec: Path, checkpoint: Path, shapes: Sequence[Mapping[str, int]], output: Path
+) -> None:
+    """Compile a decoder for the CPU with the weights and the configuration of a folder."""
+    tripybuild.compile(spec, weights=checkpoint, shapes=shapes, output=output)
+
+
+def generator(path: Path, prompts: Sequence[Sequence[int]]) -> Callable[[int], Any]:
+    """Load a decoder; return what generates so many tokens greedily, step by step."""
+    loaded = tripybuild.load(path)
+    return lambda count: tripybuild.generate(loaded, prompts, max_tokens=count)

@@ -25,7 +25,7 @@ class Codec:
             from tokenizers import Tokenizer  # noqa: PLC0415 - an extra
         except ImportError as error:
             message = "texts need the package `tokenizers`, which is not installed"
-            hint = "`pip install tokenizers`, or give tokens: `--prompt-ids FILE`"
+            hint = "`pip install 'tripybuild[tokenizers]'`, or give tokens: `--prompt-ids FILE`"
             raise DiagnosticError(Diagnostic("not-installed", message, hint=hint)) from error
         try:
             self._tokenizer: Any = Tokenizer.from_file(str(path))
