@@ -80,7 +80,8 @@ def transformers(job: Job, folder: Path) -> Callable[[int], Iterable[Sequence[in
     from transformers import LlamaForCausalLM
 
     torch.set_num_threads(job.threads)
-    model = LlamaForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+    model: Any = LlamaForCausalLM.from_pretrained(folder, dtype=torch.float32)
+    model.eval()
     tokens = torch.tensor(job.prompts())
 
     def run(count: int) -> Iterable[Sequence[int]]:
