@@ -153,6 +153,10 @@ class SequencePrinter:
         for number in sorted(self._open):
             self._end(number)
 
+    def texts(self) -> list[str] | None:
+        """The texts of the sequences; None without a tokenizer."""
+        return None if self._codec is None else [self._codec.text(each) for each in self.sequences]
+
     def _stream(self) -> None:
         """Print what has been added, as far as its characters are whole."""
         text = self._text(0)

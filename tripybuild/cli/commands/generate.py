@@ -114,9 +114,19 @@ def generate_tokens(
             printer.add(step)
             times.append(time.perf_counter())
     printer.close()
+    return _answer(prompts, printer, times, output)
+
+
+def _answer(
+    prompts: Sequence[Sequence[int]],
+    printer: SequencePrinter,
+    times: Sequence[float],
+    output: Path | None,
+) -> CommandResult:
+    """What was generated, as data and in a sentence; written to a file, if there is one."""
     data: dict[str, object] = {
         "sequences": printer.sequences,
-        "texts": None if codec is None else [codec.text(each) for each in printer.sequences],
+        "texts": printer.texts(),
         "prompt_seconds": round(times[1] - times[0], 6),
         "tokens_per_second": _rate(printer.sequences, times),
     }
