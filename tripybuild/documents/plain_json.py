@@ -61,8 +61,11 @@ def read_object(path: Path) -> tuple[dict[str, Any], bytes]:
     name = path.as_posix()
     try:
         if not path.is_file():
-            message = f"there is no file `{name}`"
-            raise DiagnosticError(Diagnostic("file-not-found", message, Span(name, 1, 1, 1, 1)))
+            is_folder = path.is_dir()
+            message = f"`{name}` is a folder" if is_folder else f"there is no file `{name}`"
+            hint = "name the file in it" if is_folder else None
+            span = Span(name, 1, 1, 1, 1)
+            raise DiagnosticError(Diagnostic("file-not-found", message, span, hint=hint))
         with path.open("rb") as file:
             content = file.read(LARGEST_OBJECT + 1)
     except (OSError, ValueError) as error:

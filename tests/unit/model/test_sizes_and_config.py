@@ -1,6 +1,7 @@
 """Sizes with structure, type and origin: records, choices, configurations, `use:` with sizes."""
 
 import json
+import random
 from hashlib import sha256
 from textwrap import dedent
 
@@ -11,7 +12,7 @@ from safetensors.numpy import save_file
 
 import tripybuild
 from tripybuild.documents.document import parse
-from tripybuild.documents.plain_json import LARGEST_OBJECT
+from tripybuild.documents.plain_json import LARGEST_OBJECT, parse_object
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.model.config import ConfigChoice
 from tripybuild.model.graph_builder import build
@@ -296,6 +297,37 @@ def test_what_is_no_configuration(content, reason, tmp_path):
     assert found.code == "config-malformed"
     assert found.message.endswith(f"is not a configuration: {reason}")
     assert found.span.path.endswith("config.json")
+
+
+def test_any_bytes_are_a_configuration_or_a_diagnostic():
+    """Whatever is cut out of one, or put into it."""
+    rng, right = random.Random(7), b'{"a": [1, 2.5e-3, null, "\\u00e9"], "b": {"c": true, "d": -0}}'
+    kinds = set()
+    for _ in range(500):
+        text = bytearray(right)
+        for _ in range(rng.randrange(1, 4)):
+            place = rng.randrange(len(text))
+            text[place : place + rng.randrange(3)] = rng.choice(
+                [
+                    b"",
+                    b"{",
+                    b"]",
+                    b",",
+                    b'"',
+                    b"\xff",
+                    b"\x00",
+                    b"NaN",
+                    b"1e400",
+                    b"1" * 90,
+                    b'"a":',
+                ]
+            )
+        try:
+            kinds.add(type(parse_object(bytes(text), "x.json")))
+        except DiagnosticError as error:
+            kinds.update(each.code for each in error.diagnostics)
+
+    assert kinds == {dict, "config-malformed"}
 
 
 def test_values_of_python_that_are_no_plain_data(tmp_path):
