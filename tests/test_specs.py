@@ -5,7 +5,9 @@ import spec_tests
 from spec_tests import Comparison, difference
 
 import tripybuild
+from tripybuild.model.graph_builder import build
 from tripybuild.testing import sample_tuples
+from tripybuild.weights.names import is_unused_name, name_in_file
 
 pytest.importorskip("torch", reason="torch is not installed")
 
@@ -78,10 +80,31 @@ def test_engines_are_built(case, comparisons):
     assert ranges == [form == "dynamic"] * len(ranges)
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("name", SPECS)
 def test_the_full_size_lowers(name, comparisons):
     """The model as it is published is traced, checked and lowered, without its weights."""
     comparison = comparisons[name]
     for entry in comparison.file.entries or [None]:
         assert "stablehlo." in tripybuild.emit(comparison.path, "stablehlo", entry=entry)
+
+
+@pytest.mark.parametrize("name", [each for each in SPECS if spec_tests.published(each)])
+def test_the_full_size_has_the_weights_of_published_checkpoints(name, comparisons):
+    """Their names and shapes; what the model does not need is listed as unused."""
+    compare_weights(build(comparisons[name].path), comparisons[name].published_weights())
+
+
+def test_a_size_makes_the_small_mobilenet():
+    """The other of the two that torchvision has."""
+    from oracles import peers  # noqa: PLC0415 - where torch is installed
+
+    held = peers.published_weights("torchvision.models.mobilenet_v3_small", {}, {})
+    compare_weights(build(spec_tests.SPECS / "mobilenet_v3.yaml", {"large": False}), held)
+
+
+def compare_weights(built, held):
+    """What a model needs is what a checkpoint holds."""
+    wanted = {name_in_file(n, built.weights): v for n, v in built.stored_weights.items()}
+    assert {n: tuple(v.shape) for n, v in wanted.items()} == {n: held.get(n) for n in wanted}
+    left = [n for n in held if n not in wanted and not is_unused_name(n, built.weights)]
+    assert left == []

@@ -30,6 +30,12 @@ TOLERANCE = {"float32": 1e-5, "float16": 1e-2, "bfloat16": 8e-2}
 Arrays = dict[str, np.ndarray]
 
 
+def published(name: str) -> bool:
+    """Whether the spec says what its full size is compared with."""
+    text = (SPECS / f"{name}.yaml").read_text(encoding="utf-8")
+    return "\nconfig:\n" in text or "\n  published: " in text
+
+
 def tested() -> list[str]:
     """The names of the specs that say what they are compared with."""
     texts = {path.stem: path.read_text(encoding="utf-8") for path in sorted(SPECS.glob("*.yaml"))}
@@ -59,12 +65,27 @@ class Comparison:
         return self.file.test
 
     @cached_property
-    def config(self) -> dict[str, Any]:
-        """The configuration of the small variant."""
+    def declared(self) -> dict[str, Any]:
+        """The configuration that the spec has, of the full size."""
         declared = self.file.config or {}
         if isinstance(declared, str):
             declared = json.loads((self.path.parent / declared).read_text(encoding="utf-8"))
-        return merged(declared, self.section.config)
+        return dict(declared)
+
+    @cached_property
+    def config(self) -> dict[str, Any]:
+        """The configuration of the small variant."""
+        return merged(self.declared, self.section.config)
+
+    def published_weights(self) -> dict[str, tuple[int, ...]]:
+        """The names and shapes of the weights that a checkpoint of the full size has."""
+        from oracles import peers  # noqa: PLC0415 - where torch is installed
+
+        section = self.section
+        if section.published is not None:
+            return peers.published_weights(section.published, {}, {})
+        config = merged(section.config, self.declared)
+        return peers.published_weights(section.against, config, section.arguments)
 
     @cached_property
     def peer(self) -> Any:

@@ -4,6 +4,7 @@ A peer is drawn so that everything in it matters: weights of norms are not one, 
 statistics are not zero, and what goes into norms is small enough for their epsilons to be seen.
 """
 
+import importlib
 import inspect
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -176,3 +177,19 @@ def _other_epsilon(modules: list[Any], key: str, value: float) -> Iterator[None]
     finally:
         for module in modules:
             setattr(module, key, value)
+
+
+def published_weights(
+    name: str, config: Mapping[str, Any], arguments: Mapping[str, Any]
+) -> dict[str, tuple[int, ...]]:
+    """The shapes of the weights by the names that published checkpoints have; none is made."""
+    with torch.device("meta"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        module = _made(libraries.find(name), name, config, arguments)
+        state = module.checkpoint() if hasattr(module, "checkpoint") else module.state_dict()
+        if type(module).__module__.startswith("transformers."):
+            loading = importlib.import_module("transformers.core_model_loading")
+            tied = module.all_tied_weights_keys
+            state = {name: each for name, each in state.items() if name not in tied}
+            state = loading.revert_weight_conversion(module, state)
+    return {name: tuple(each.shape) for name, each in state.items()}

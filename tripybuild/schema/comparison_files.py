@@ -14,6 +14,13 @@ FloatingPoint = Literal["float32", "float16", "bfloat16"]
 Sizes = dict[Name, int]
 # Whose code a model can be compared with; `oracles` is that of the tests.
 PEER_LIBRARIES = ("transformers", "diffusers", "torchvision", "torch", "oracles")
+PeerName = Annotated[
+    str,
+    Field(
+        pattern=rf"^({'|'.join(PEER_LIBRARIES)})(\.[A-Za-z]\w*)+$",
+        description="A class or function of a library, or of the oracles of the tests.",
+    ),
+]
 
 
 class DrawEntry(StrictModel):
@@ -74,13 +81,12 @@ class TestEntry(EntryTestEntry):
 
     __test__ = False  # no test of pytest's, whatever its name
 
-    against: Annotated[
-        str,
-        Field(
-            pattern=rf"^({'|'.join(PEER_LIBRARIES)})(\.[A-Za-z]\w*)+$",
-            description="A class or function of a library, or of the oracles of the tests.",
-        ),
-    ]
+    against: PeerName
+    published: PeerName | None = Field(
+        default=None,
+        description="What makes the full size, without arguments; by default `against` does, of "
+        "the model's own `config`.",
+    )
     config: dict[str, Any] = Field(
         default_factory=dict,
         description="What its config class and the model are made of, over the model's `config`.",

@@ -23,7 +23,7 @@ _ORDERS: dict[type[StrictModel], tuple[str, ...]] = {
     ),
     ModuleFile: ("tripybuild", "module", "extends", *PartEntry.model_fields, "sample", "examples"),
     TestEntry: (
-        *("against", "config", "arguments", "sizes", "seed"),
+        *("against", "published", "config", "arguments", "sizes", "seed"),
         *EntryTestEntry.model_fields,
         *("entries", "tolerance", "invariant"),
     ),

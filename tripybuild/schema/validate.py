@@ -127,7 +127,7 @@ def _diagnostic(document: Document, model: type[BaseModel], error: ErrorDetails)
 
 
 def _names_hint(location: tuple[str | int, ...]) -> str:
-    if location[-1:] == ("against",):
+    if location[-1:] in (("against",), ("published",)):
         return f"a peer is `LIBRARY.NAME`, and the libraries are {', '.join(PEER_LIBRARIES)}"
     return NAMES + ("; `rename:` maps them to a checkpoint's" if "weights" in location else "")
 
