@@ -32,9 +32,12 @@ class Document:
     _tree: Tree = field(repr=False, compare=False)
 
     def span(self, location: tuple[str | int, ...], *, key: bool = False) -> Span:
-        """Give the place of a value, or of its key; of the nearest parent where it has none."""
+        """Give the place of a value, or of its key; of the nearest parent where it has none.
+
+        A block scalar is where its text is, below the `|`.
+        """
         place = self._find(location, key=key)
-        return self._span(*self._trim(place))
+        return self._span(*self._skip_header(self._trim(place)))
 
     def origin(self, _location: Location) -> "Document":
         """Give the file that a part stands in: this one."""
@@ -111,6 +114,17 @@ class Document:
         while end_line > line and not self._lines[end_line].strip():
             end_line -= 1
         return line, column, end_line, len(self._lines[end_line].rstrip())
+
+    def _skip_header(self, place: Place) -> Place:
+        """Begin a block scalar with its first line that is not blank."""
+        line, column, end_line, end_column = place
+        count = min(end_line + 1, len(self._lines))
+        if line >= count or self._lines[line][column : column + 1] not in ("|", ">"):
+            return place
+        for row in range(line + 1, count):
+            if text := self._lines[row].strip():
+                return row, self._lines[row].index(text), end_line, end_column
+        return place
 
     def _file_position(
         self, place: Place, text: str, line: int, column: int

@@ -260,7 +260,7 @@ examples:
         (("inputs", "x", "list", 1), False, (5, 15, 5, 21)),
         (("inputs", "x", "list", 1, "k"), False, (5, 19, 5, 20)),
         (("inputs", "x", "list"), False, (5, 11, 5, 22)),
-        (("decompose",), False, (7, 12, 9, 11)),
+        (("decompose",), False, (8, 3, 9, 11)),
         (("examples",), False, (11 + 1, 3, 13, 13)),
         (("examples", 0), True, (12, 5, 13, 13)),
         (("inputs", "x", "doc"), False, (4, 5, 5, 22)),
