@@ -57,6 +57,12 @@ def sequence_to_sequence(config: Mapping[str, Any], kind: str) -> torch.nn.Modul
     def decode(memory: torch.Tensor, **inputs: torch.Tensor) -> torch.Tensor:
         return module(encoder_outputs=(memory,), **inputs).logits
 
+    def randomize(generator: torch.Generator) -> None:
+        for name, buffer in module.named_buffers():
+            if name == "final_logits_bias":  # BART's, which is added to its scores
+                buffer.copy_(torch.randn(buffer.shape, generator=generator))
+
+    module.randomize = randomize
     module.encode, module.decode = encode, decode
     return module
 
