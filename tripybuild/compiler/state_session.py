@@ -13,7 +13,9 @@ import numpy as np
 
 from tripybuild.artifact.call_signature import Argument, Array, CallSignature
 from tripybuild.artifact.graph_json import decode_value
+from tripybuild.artifact.manifest_schema import manifest_error
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
+from tripybuild.process import memory
 from tripybuild.symbolic import dims
 from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.graph import next_name
@@ -184,8 +186,10 @@ def declared_state(model: "Executable") -> StateDeclaration:
     first: dict[str, Any] = {}
     for entry in model.entries.values():
         for name in entry.states:
-            found = entry.inputs.get(name) or {**entry.outputs[next_name(name)], "name": name}
-            tensors.setdefault(name, found)
+            found = entry.inputs.get(name) or entry.outputs.get(next_name(name))
+            if found is None:
+                raise manifest_error("its `state` cannot be understood")
+            tensors.setdefault(name, {**found, "name": name})
         ranges |= entry.manifest["ranges"]
         first |= entry.manifest.get("first", {})
     numbers = {name: decode_value(number, {}) for name, number in first.items()}
@@ -312,4 +316,11 @@ def _copied(array: Array) -> Array:
 
 def _filled(state: Argument, sizes: Mapping[str, int], first: Mapping[str, float]) -> Array:
     shape = [dims.evaluate(size, sizes) for size in state.shape]
-    return np.full(shape, first[state.name], state.dtype.numpy)
+    try:
+        return np.full(shape, first[state.name], state.dtype.numpy)
+    except (OverflowError, ValueError) as error:  # which the compiler has refused
+        raise manifest_error("its `first` cannot be understood") from error
+    except MemoryError as error:
+        message = f"the state `{state.name}` needs more memory than available"
+        found = [f"it is {state.dtype}[{', '.join(map(str, shape))}]"]
+        raise memory.memory_error(message, found, error) from error

@@ -7,6 +7,8 @@ import pytest
 import written
 
 import tripybuild
+from tripybuild.artifact.manifest_schema import check_content
+from tripybuild.compiler.executable import Executable
 from tripybuild.compiler.lowering import segments
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.targets.xla import pjrt
@@ -240,3 +242,38 @@ def test_a_program_that_gives_its_weights_away_is_refused():
     assert program(ones)[0][0] == 2
     with pytest.raises(DiagnosticError, match="gives away memory"):
         program(ones)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("first", {"mean.count": "zero"}),
+        ("first", {"mean.count": {"float": "many"}}),
+        ("first", {"mean.count": {"size": "N"}}),
+        ("first", [0.0]),
+        ("first", {"mean.total": 0.0, "mean.count": 1000}),
+        ("state", ["mean.total", "mean.other"]),
+    ],
+)
+def test_a_manifest_that_says_no_state(tmp_path, key, value):
+    """What its digest does not tell is refused in words."""
+    text = RUNNING.replace(
+        'count: {type: "F[()]", first: 0.0}', 'count: {type: "int8[()]", first: 0}'
+    )
+    model = tripybuild.compile(
+        written.write(tmp_path, text.replace("count + 1.0", "count + 1")), target="reference"
+    )
+    content = dict(model.manifest)
+    content["entries"] = [{**content["entries"][0], key: value}]
+
+    def begin():
+        check_content(content)
+        Executable(content, model.members).start(N=2)
+
+    with pytest.raises(DiagnosticError, match="executable-altered"):
+        begin()
+
+
+def test_a_state_that_is_too_large(tmp_path):
+    with pytest.raises(DiagnosticError, match="more memory than available"):
+        running(tmp_path, "reference").start(N=1 << 50)
