@@ -2,6 +2,8 @@
 
 import json
 import random
+import re
+import sys
 from hashlib import sha256
 from textwrap import dedent
 
@@ -11,6 +13,7 @@ import written
 from safetensors.numpy import save_file
 
 import tripybuild
+from tripybuild.cli.main import main
 from tripybuild.documents.document import parse
 from tripybuild.documents.plain_json import LARGEST_OBJECT, parse_object
 from tripybuild.errors.diagnostics import DiagnosticError
@@ -666,3 +669,22 @@ def test_a_module_has_choices_and_no_records(tmp_path):
     found = problem(emitted, "")
     assert found.message == "`n` cannot be a record: it is an argument of a class"
     assert found.span.line == 5
+
+
+def test_inspect_shows_sizes_by_their_paths(tmp_path, monkeypatch, capfd):
+    """And the configuration that they are from."""
+    path, checkpoint = configured(tmp_path)
+    text = path.read_text().replace(
+        "width: config", "text: {deep: {list: [1, 2]}}\n  width: config"
+    )
+    path.write_text(text)
+    made = tmp_path / "tiny.tpb"
+    tripybuild.compile(path, target="reference", weights=checkpoint, output=made)
+    monkeypatch.setattr(sys, "argv", ["tripybuild", "inspect", str(made)])
+    with pytest.raises(SystemExit):
+        main()
+    shown = re.sub(r" +", " ", capfd.readouterr().out)
+
+    assert " text.deep.list 1, 2\n" in shown
+    assert " width 2\n" in shown
+    assert " config path=config.json, sha256=" in shown
