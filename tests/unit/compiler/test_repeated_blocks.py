@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -225,6 +226,50 @@ def test_an_output_that_is_a_constant_leaves_the_graph_whole(tmp_path: Path) -> 
     graph = specialize_graph(build(spec).entry().graph, {"B": 2})
     assert isinstance(graph.outputs["one"].producer, Constant)
     assert cut_graph(graph) == ()
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("seed", range(40))
+def test_segments_of_any_graph_are_the_graph(seed: int, tmp_path: Path) -> None:
+    """All operations in their order, each of which reads what is there by then."""
+    random = Random(seed)
+    names, steps = ["x"], []
+    block = [
+        random.choice(["tanh({})", "exp({})", "{} + {}"]) for _ in range(random.randint(2, 20))
+    ]
+    for at in range(random.randint(8, 40)):
+        form = block[at % len(block)] if random.random() < 0.9 else "sin({})"
+        read = [names[max(-random.randint(1, 6), -len(names))] for _ in range(form.count("{}"))]
+        names.append(f"v{at}")
+        steps.append(f"  v{at}: {form.format(*read)}\n")
+    spec = tmp_path / "any.yaml"
+    head = f"{HEAD}inputs:\n  x: float32[4]\nsteps:\n{''.join(steps)}outputs:\n"
+    spec.write_text(f"{head}  y: {names[-1]} + {' + '.join(names[1::5])}\n")
+    graph = specialize_graph(build(spec).entry().graph, {})
+
+    found = cut_graph(graph)
+
+    known = set(graph.inputs.values())
+    for each in found:
+        assert known.issuperset(each.takes)
+        known.update(each.gives)
+    if found:
+        assert known.issuperset(graph.outputs.values())
+        joined = [operation for each in found for operation in each.operations]
+        assert joined == [o for o in graph.operations if not isinstance(o, Constant)]
+        assert len({each.key for each in found}) < len(found)
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_a_block_that_begins_again_and_does_not_end_is_no_repetition(tmp_path: Path) -> None:
+    """Though the least data crosses where the second would begin."""
+    spec = tmp_path / "begun.yaml"
+    spec.write_text(
+        f"{HEAD}inputs:\n  x: float32[4]\nsteps:\n  a: sin(x)\n  b: cos(x)\n  c: abs(x)\n"
+        "  d: sqrt(x)\n  t: tanh(x)\n  u: t + a\n  e: exp(u)\n  v: e + b\n  s: sigmoid(v)\n"
+        "  w: s + c\n  r: tanh(w)\noutputs:\n  y: r + d\n"
+    )
+    assert cut_graph(specialize_graph(build(spec).entry().graph, {})) == ()
 
 
 def test_small_blocks_stay_in_one_program(tmp_path: Path) -> None:

@@ -104,11 +104,11 @@ class _Cutter:
             edges = np.concatenate(([-1], edges, [len(kinds) - period]))
             lengths = np.diff(edges) - 1
             at = int(np.argmax(lengths))
-            if int(lengths[at]) <= saved:
+            length = int(lengths[at])
+            if length <= saved or length < period:
                 continue
-            run = self._joined(
-                *self._best_phase(begin + int(edges[at]) + 1, period, int(lengths[at]) + period)
-            )
+            first = begin + int(edges[at]) + 1
+            run = self._joined(*self._best_phase(first, period, length + period))
             if (run[2] - 1) * run[1] > saved:
                 best, saved = run, (run[2] - 1) * run[1]
         return best
@@ -120,13 +120,14 @@ class _Cutter:
         return first, period * joined, count // joined
 
     def _best_phase(self, first: int, period: int, length: int) -> tuple[int, int, int]:
-        """The same run, begun where the least data goes from block to block."""
+        """The same run with two blocks or more, begun where the least data goes between them."""
         end = first + length
 
         def crossing(phase: int) -> int:
             return max(self._crossing[phase : end + 1 : period])
 
-        phase = min(range(first, first + period), key=crossing)
+        phases = range(first, min(first + period, end - 2 * period + 1))
+        phase = min(phases, key=crossing)
         return phase, period, (end - phase) // period
 
 
