@@ -103,6 +103,16 @@ def test_a_cache_stands_for_what_came_before(compiled, llama, pieces):
     np.testing.assert_allclose(np.concatenate(found, 1), scores(llama, tokens), atol=1e-5)
 
 
+def test_a_session_keeps_the_cache(compiled, llama):
+    """It begins empty, and each call goes on where the one before ended."""
+    tokens, session, found = drawn(2, 7), compiled.start(B=2), []
+    for start, end in ((0, 4), (4, 5), (5, 7)):
+        position = np.array([start, start], np.int32)
+        found.append(session(tokens=tokens[:, start:end], position=position)["logits"])
+    np.testing.assert_allclose(np.concatenate(found, 1), scores(llama, tokens), atol=1e-5)
+    assert session.state.keys() == empty(2).keys()
+
+
 def test_prompts_of_a_batch_may_differ_in_length(compiled, llama):
     """The shorter one is padded at its end, and goes on at a position of its own."""
     tokens = drawn(2, 6)
