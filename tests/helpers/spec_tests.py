@@ -221,20 +221,31 @@ class Call:
 
     def run(self, executable: Any, arrays: Arrays, sizes: Mapping[str, int]) -> Arrays:
         """What the model gives, in float32: at once, or piece by piece with one state."""
-        called = executable.entry(self.name)
-        kinds = {name: _numpy(each["dtype"]) for name, each in called.inputs.items()}
-        state = {
-            name: np.zeros(shape_of(self.entry.graph.inputs[name], sizes), kinds[name])
-            for name in self.entry.states
-        }
+        kinds = {n: _numpy(e["dtype"]) for n, e in executable.entry(self.name).inputs.items()}
+        called = self._started(executable, sizes, kinds) if self.entry.states else executable
         found: dict[str, list[np.ndarray]] = {name: [] for name in self.outputs}
         for piece in self._pieces(executable, arrays, sizes):
             given = {name: each.astype(kinds[name]) for name, each in piece.items()}
-            results = called(**given, **state)
-            state = {name: results[f"{name}.next"] for name in state}
+            results = called.entry(self.name)(**given)
             for name, each in found.items():
                 each.append(np.asarray(results[name]).astype(np.float32))
         return {name: self._joined(name, each) for name, each in found.items()}
+
+    def _started(self, executable: Any, sizes: Mapping[str, int], kinds: Mapping[str, Any]) -> Any:
+        """A session, whose state begins as zeros where the spec does not say how."""
+        entry = executable.entry(self.name)
+        states = {name: self.entry.graph.inputs[name] for name in self.entry.states}
+        open_states = [name for name in states if name not in entry.manifest.get("first", {})]
+        zeros = {n: np.zeros(shape_of(states[n], sizes), kinds[n]) for n in open_states}
+        dynamic = {
+            symbol
+            for value in states.values()
+            for size in value.shape
+            if isinstance(size, Dim)
+            for symbol in size.symbols
+        }
+        ranges = entry.manifest["ranges"]
+        return executable.start(state=zeros, **{n: sizes[n] for n in dynamic if n in ranges})
 
     def _pieces(
         self, executable: Any, arrays: Arrays, sizes: Mapping[str, int]
