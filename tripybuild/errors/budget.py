@@ -4,8 +4,8 @@ Invariant: a stage spends before it works, so whatever a small file asks for end
 words. Nothing is counted where no file is open: what a Python program asks for is its own business.
 
 The limits are ten times and more what the largest real files need, and what they allow takes a few
-seconds and some hundred MB. `specs/llama.yaml`, and GPT-2 with a hundred layers, have: 102 and 86
-values, 1,433 and 724 characters, 4,720 and 693 steps, 860 and 3,209 operations, 1,032 and 2,118
+seconds and some hundred MB. `specs/llama.yaml`, and GPT-2 with a hundred layers, have: 172 and 118
+values, 2,238 and 724 characters, 4,076 and 419 steps, 915 and 3,209 operations, 1,825 and 2,950
 parts, weights and calls. No operator has more than 448 tuples of dtypes, and no trace of these
 models more than 29,000 values. `tests/faults/test_small_files.py` compares.
 """
