@@ -38,7 +38,7 @@ MODELS = (
         "Llama 768 wide, 1 token",
         "llama.yaml",
         {"B": 1, "S": 1},
-        {"vocab": 5000, "width": 768, "heads": 12, "hidden": 2048, "context": 512},
+        {"vocab": 5000, "width": 768, "heads": 12, "inner": 2048, "context": 512},
     ),
     Model("MiniLM, 16 tokens", "minilm.yaml", {"B": 1, "S": 16}, {"vocab": 5000}),
 )
