@@ -15,7 +15,7 @@ def test_the_table_is_that_of_the_specs(update):
     """Each spec with a `test:` has a row; `tests/test_specs.py` holds it to its difference."""
     found = model_table.rows()
     bounds = {name: model_table.promised(name) for name in found}
-    wanted = model_table.wanted({name: BOUNDS[-1] for name in model_table.tested()} | bounds)
+    wanted = model_table.wanted(dict.fromkeys(model_table.tested(), BOUNDS[-1]) | bounds)
     if update:
         text = README.read_text(encoding="utf-8")
         before, _, rest = text.partition(HEAD)

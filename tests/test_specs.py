@@ -2,6 +2,7 @@
 
 import pytest
 import spec_tests
+from model_table import promised
 from spec_tests import Comparison, difference
 
 import tripybuild
@@ -30,21 +31,22 @@ def _cache(shared_cache):
     """Nothing is found that another session compiled."""
 
 
-def check(comparison, executable, dtype, shapes):
+def check(comparison, executable, limit, shapes):
     """The outputs of each entry are the peer's, for this part of its shapes."""
     for call in comparison.calls:
         for seed, sizes in enumerate(call.section.shapes[shapes]):
             arrays = call.draw(sizes, seed)
             apart = difference(call.run(executable, arrays, sizes), call.expected(arrays))
-            assert apart <= comparison.tolerance(dtype), f"{call.name} of {sizes}: {apart:.1e}"
+            assert apart <= limit, f"{call.name} of {sizes}: {apart:.1e}"
 
 
 @pytest.mark.parametrize("name", SPECS)
 def test_outputs_are_the_peers(name, comparisons):
-    """In float32, for two sizes of everything that is dynamic."""
+    """In float32, for two sizes of everything that is dynamic, as near as the README says."""
     comparison = comparisons[name]
     assert all(len(call.section.shapes) >= 2 for call in comparison.calls)
-    check(comparison, comparison.compile(), "float32", slice(None))
+    limit = min(comparison.tolerance("float32"), promised(name))
+    check(comparison, comparison.compile(), limit, slice(None))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
@@ -54,7 +56,7 @@ def test_outputs_of_fixed_sizes_are_the_peers(name, dtype, comparisons):
     comparison = comparisons[name]
     executable = comparison.compile(dtype=dtype, static=True)
     assert not any(each.manifest["ranges"] for each in executable.entries.values())
-    check(comparison, executable, dtype, slice(1))
+    check(comparison, executable, comparison.tolerance(dtype), slice(1))
 
 
 @pytest.mark.parametrize("name", SPECS)
