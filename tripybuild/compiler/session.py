@@ -136,7 +136,7 @@ def compile_graph(
     warnings = _check_prepared(recipes.values())
     request = CompileRequest(built, read, manifest, tell, timeout, options)
     made = Executable.of(target.compile(request))
-    made.warnings += warnings
+    made.warnings += [*built.warnings, *warnings]
     tell("done")
     return made
 

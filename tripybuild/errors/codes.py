@@ -84,6 +84,9 @@ CODES: dict[str, str] = {
     "unknown-size": "The model has no size of this name.",
     "unknown-entry": "The model has no entry of this name, or several and none is named.",
     "size-missing": "A declared size has neither a default nor a value.",
+    "config-default": (
+        "A configuration file lacks keys that the model reads; the specification's values are used."
+    ),
     "config-key": (
         "The specification reads a key that its configuration does not have. `config.get(name, "
         "default)` reads one that may be left out."
@@ -186,6 +189,7 @@ CODES: dict[str, str] = {
     "missing-size": "The state of a session has a size that nothing tells.",
     "state-lost": "A call of a session was stopped after it had taken the memory of the state.",
     "unknown-input": "The executable has no input of this name.",
+    "not-installed": "A command needs a package that is not installed.",
     "input-twice": "A run takes each input once.",
     "input-dtype": (
         "The dtype of an input differs from the signature; there is no implicit conversion."

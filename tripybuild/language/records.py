@@ -27,12 +27,22 @@ class Record:
         path: How an expression reads it: `config.text_config`.
         fields: The values.
         source: Where a configuration is from, empty if from the file that reads it; None for sizes.
+        defaults: The keys that the source lacks.
+        reads: Where each read of such a key is noted, by its path.
     """
 
-    __slots__ = ("_fields", "_key", "_path", "_source")
+    __slots__ = ("_defaults", "_fields", "_key", "_path", "_reads", "_source")
 
-    def __init__(self, path: str, fields: Mapping[str, Any], source: str | None = None) -> None:
+    def __init__(
+        self,
+        path: str,
+        fields: Mapping[str, Any],
+        source: str | None = None,
+        defaults: frozenset[str] = frozenset(),
+        reads: dict[str, Any] | None = None,
+    ) -> None:
         self._path, self._fields, self._source = path, dict(fields), source
+        self._defaults, self._reads = defaults, reads
         self._key: str | None = None
 
     def __getitem__(self, name: object) -> Any:
@@ -41,7 +51,10 @@ class Record:
             raise RecordKeyError(message, "snippet-evaluation")
         if name not in self._fields:
             raise self._missing(name)
-        return self._fields[name]
+        found = self._fields[name]
+        if name in self._defaults and self._reads is not None and not isinstance(found, Record):
+            self._reads[f"{self._path}.{name}"] = found
+        return found
 
     def get(self, name: str, default: object = None) -> Any:
         """Give the value of a key, or another one where there is no such key."""
@@ -71,7 +84,8 @@ class Record:
 
     def with_fields(self, fields: Mapping[str, Any]) -> "Record":
         """Give the same record with other values."""
-        return Record(self._path, fields, self._source)
+        kept = [name for name in self._defaults if fields.get(name) is self._fields[name]]
+        return Record(self._path, fields, self._source, frozenset(kept), self._reads)
 
     def read_hint(self) -> str | None:
         """Say how a value of it is read, if it has one."""

@@ -5,8 +5,8 @@ Invariant: what the specification names is in its folder; what a person names ma
 
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from tripybuild.schema.model.file_references import path_exists, resolve_path
 CONFIG = "config"
 FILE_NAME = "config.json"  # what a checkpoint of the Hugging Face hub has beside its weights
 DEEPEST = 64
+MOST_SHOWN = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +53,29 @@ class ConfigOrigin:
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """The values of a configuration, and where they are from."""
+    """The values of a configuration, and where they are from.
+
+    Args:
+        record: The values.
+        origin: Where they are from.
+        defaults: What was read so far of the keys that a caller's file lacks, by path.
+    """
 
     record: Record
     origin: ConfigOrigin | None = None
+    defaults: dict[str, Any] = field(default_factory=dict)
+
+    def warnings(self, span: Span) -> Iterator[Diagnostic]:
+        """What a file does not say of the model, and the specification's own values say instead."""
+        if not self.defaults or self.origin is None:
+            return
+        listed = [f"`{path} = {value!r}`" for path, value in self.defaults.items()]
+        more = f" and {len(listed) - MOST_SHOWN} more" if len(listed) > MOST_SHOWN else ""
+        message = (
+            f"`{self.origin.path}` lacks keys that the model reads, so those of the specification "
+            f"count: {', '.join(listed[:MOST_SHOWN])}{more}"
+        )
+        yield Diagnostic("config-default", message, span)
 
 
 def read_config(
@@ -94,8 +114,10 @@ def read_config(
     else:
         found = _plain(given, span)
         name, source, content = "", "memory", json.dumps(found, sort_keys=True).encode()
-    record = config_record(CONFIG, _merged(base, found), source)
-    return Configuration(record, ConfigOrigin(name, sha256(content).hexdigest()))
+    reads: dict[str, Any] = {}
+    said = found if isinstance(given, Path) and base else None  # a mapping is a part on purpose
+    record = config_record(CONFIG, _merged(base, found), source, said, reads)
+    return Configuration(record, ConfigOrigin(name, sha256(content).hexdigest()), reads)
 
 
 def _plain(data: Mapping[str, Any], span: Span) -> dict[str, Any]:
@@ -147,11 +169,31 @@ def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def config_record(path: str, data: Any, source: str | None) -> Any:
-    """Plain data with records for its mappings."""
+def config_record(
+    path: str,
+    data: Any,
+    source: str | None,
+    said: Any = None,
+    reads: dict[str, Any] | None = None,
+) -> Any:
+    """Plain data with records for its mappings.
+
+    Args:
+        path: How an expression reads it.
+        data: The data.
+        source: Where it is from.
+        said: What of the data the source itself says; None is all.
+        reads: Where reads of the rest are noted.
+    """
     if isinstance(data, dict):
-        fields = {name: config_record(f"{path}.{name}", v, source) for name, v in data.items()}
-        return Record(path, fields, source)
+        own = data if said is None else said if isinstance(said, dict) else {}
+        fields = {
+            name: config_record(
+                f"{path}.{name}", each, source, None if said is None else own.get(name, {}), reads
+            )
+            for name, each in data.items()
+        }
+        return Record(path, fields, source, frozenset(data.keys() - own.keys()), reads)
     if isinstance(data, list):
         return [config_record(f"{path}[{i}]", each, source) for i, each in enumerate(data)]
     return data

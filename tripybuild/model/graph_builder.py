@@ -111,7 +111,9 @@ class _Builder:
         origin = None if found is None else found.origin
         about = model.doc, model.document, tuple(used.values()), model.weights, sizes
         computed = (context.prepared, context.origins.found)
-        return ModelGraph(model.name, entries, *about, origin, *computed)
+        span = model.document.span((CONFIG,))
+        warnings = () if found is None else tuple(found.warnings(span))
+        return ModelGraph(model.name, entries, *about, origin, *computed, warnings)
 
     def _entries(
         self, inputs: Mapping[str, Mapping[str, Tensor]], ranges: Mapping[str, SizeRange]

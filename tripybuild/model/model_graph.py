@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from tripybuild.documents.document import Document
-from tripybuild.errors.diagnostics import Span
+from tripybuild.errors.diagnostics import Diagnostic, Span
 from tripybuild.model.config import ConfigOrigin
 from tripybuild.model.weight_origins import WeightOrigin
 from tripybuild.schema.files import WeightsEntry
@@ -71,6 +71,7 @@ class ModelGraph:
     """How each weight is computed that is in no file: a graph of other weights."""
     origins: Mapping[str, WeightOrigin] = field(default_factory=dict)
     """Where weights are declared."""
+    warnings: tuple[Diagnostic, ...] = ()
 
     def entry(self, name: str | None = None) -> EntryGraph:
         """The entry of a name, or the only one.

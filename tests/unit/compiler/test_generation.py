@@ -1,6 +1,7 @@
 """Generation: what a cached decoder writes is what scoring the whole text anew would write."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -234,8 +235,9 @@ def test_a_seed_gives_one_text_in_each_batch(decoder):
 def test_scores_that_are_not_finite_end_the_run():
     """No token is made up."""
     for wrong in (np.nan, np.inf):
-        with pytest.raises(DiagnosticError, match="no highest one"):
+        with pytest.raises(DiagnosticError, match="no highest one") as error:
             Sampling().chooser(1)(np.array([[0.0, wrong]], np.float32))
+        assert error.value.diagnostics[0].code == "scores-not-finite"
 
 
 def run(*words, text=None):
@@ -270,6 +272,15 @@ def test_the_command_reads_and_prints_text(folder, decoder, rescored):
     options = ("--tokenizer", folder / "tokenizer.json", "--max-tokens", "3")
     found = run(folder / "decoder.tpb", "--prompt", "w4 w5", *options)
     assert found.stdout == " ".join(f"w{i}" for i in rescored(decoder, [4, 5], 3)) + "\n"
+
+
+def test_a_text_needs_the_package_of_tokenizers(folder, monkeypatch):
+    """It is an extra, named with what installs it."""
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+    options = ("--prompt", "w4", "--tokenizer", "tokenizer.json")
+    found = run(folder / "decoder.tpb", *options)
+    assert "error[not-installed]" in found.stderr
+    assert "tripybuild[tokenizers]" in found.stderr
 
 
 @pytest.mark.parametrize(
