@@ -64,7 +64,8 @@ def test_each_call_decides_which_sizes_are_equal(tmp_path, first, second, good, 
     with pytest.raises(DiagnosticError) as raised:
         made(x=ones(bad[0], 4), z=ones(bad[1], 4))
     assert found(raised) == [wanted]
-    assert raised.value.diagnostics[0].notes[-1] == "required by tiny.yaml:13"
+    notes = raised.value.diagnostics[0].notes
+    assert notes[-2:] == ("required by tiny.yaml:13", "in `y` at tiny.yaml:8:6")
     with pytest.raises(DiagnosticError) as raised:
         tripybuild.compile(path, target="reference", sizes={"S": bad[0], "R": bad[1]})
     assert [code for code, _ in found(raised)] == ["shape-mismatch"]

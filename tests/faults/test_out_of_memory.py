@@ -129,7 +129,7 @@ def test_native_code_that_runs_out_of_memory(error, tmp_path, monkeypatch):
     x = np.ones(4, np.float32)
     made(x=x)
     (run,) = made.entry()._prepared.values()
-    loaded = next(each.cell_contents for each in run.__closure__)
+    loaded = run.program
 
     def fail(_):
         raise error

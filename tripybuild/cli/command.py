@@ -14,7 +14,14 @@ from typing import Annotated, Any
 
 import typer
 
-from tripybuild.cli.console import DiagnosticFormat, report, write_data, write_json, write_note
+from tripybuild.cli.console import (
+    DiagnosticFormat,
+    OutputError,
+    report,
+    write_data,
+    write_json,
+    write_note,
+)
 from tripybuild.cli.interrupts import INTERRUPTED
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process.memory import is_out_of_memory, memory_error
@@ -79,6 +86,8 @@ def _answer(work: Callable[[], CommandResult]) -> CommandResult:
         return work()
     except DiagnosticError as error:
         return CommandResult(diagnostics=error.diagnostics)
+    except OutputError:
+        raise
     except Exception as error:  # noqa: BLE001  # the last place that can say it in words
         if os.environ.get(TRACEBACK):
             import traceback  # noqa: PLC0415

@@ -43,6 +43,10 @@ def uses_color() -> bool:
     return _is_terminal() and os.environ.get("TERM") != "dumb"
 
 
+class OutputError(OSError):
+    """Stdout took no more of what a command printed while it worked."""
+
+
 def write_data(text: str) -> None:
     """Write data to stdout."""
     _write(sys.stdout, HIDDEN.sub("\ufffd", text))
@@ -51,8 +55,11 @@ def write_data(text: str) -> None:
 def write_piece(text: str) -> None:
     """Write a piece of a line to stdout, where it is seen at once."""
     if sys.stdout is not None:
-        sys.stdout.write(HIDDEN.sub("\ufffd", text))
-        sys.stdout.flush()
+        try:
+            sys.stdout.write(HIDDEN.sub("\ufffd", text))
+            sys.stdout.flush()
+        except OSError as error:
+            raise OutputError(error.errno, error.strerror) from error
 
 
 def write_note(text: str) -> None:

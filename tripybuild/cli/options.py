@@ -39,6 +39,16 @@ Registries = Annotated[
 ]
 
 
+Rebuild = Annotated[
+    bool,
+    typer.Option(
+        "--rebuild",
+        help="Recompile its programs from StableHLO without loading its native code: "
+        "for untrusted executables.",
+    ),
+]
+
+
 class SizeSetting(NamedTuple):
     """A size and its value."""
 

@@ -71,7 +71,7 @@ def _read_tokens(path: Path) -> list[list[int]]:
         from tripybuild.weights.array_files import read  # noqa: PLC0415
 
         array = read(path, "prompt")
-        if array.dtype.kind not in "iu" or array.ndim not in (1, 2):
+        if array.dtype.kind not in "iu" or array.ndim not in (1, 2) or not array.size:
             found = f"`{path}` holds {array.dtype.name}{list(array.shape)}"
             raise _unreadable(f"{found}, which is no prompt")
         return [[int(n) for n in row] for row in array.reshape(-1, array.shape[-1])]
@@ -94,7 +94,7 @@ def _read_json(path: Path) -> list[list[int]]:
     try:
         with within_budget():
             found = parse_json(_text(path).encode())
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _unreadable(f"`{path}` is no JSON: {error}") from error
     rows = found if isinstance(found, list) and found and isinstance(found[0], list) else [found]
     for row in rows:

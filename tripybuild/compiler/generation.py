@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tripybuild.artifact.call_signature import Argument, Array, CallSignature
-from tripybuild.compiler.sampling import Sampling
+from tripybuild.compiler.sampling import Sampling, is_integer
 from tripybuild.compiler.state_session import start_for_inputs
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.trace.graph import next_name
@@ -71,9 +71,10 @@ class Request:
 
 
 class Generation:
-    """One run over a batch of prompts. Iterate it: each step is one token for each sequence.
+    """A run over a batch of prompts. Iterate it: each step is one token for each sequence.
 
-    A step is a list with a token, or None for each sequence that has ended.
+    A step is a list with a token, or None for each sequence that has ended. Each iteration begins
+    anew, with a state of its own.
 
     Raises:
         DiagnosticError: The model cannot be driven so, a prompt does not fit, or scores are NaN.
@@ -81,20 +82,28 @@ class Generation:
 
     def __init__(self, model: "Executable", request: Request) -> None:
         self.request = request
-        self.decode = _Decoder(model.entry(request.entry), request)
         first = request.entry if request.prefill is None else request.prefill
-        self.prefill = _Decoder(model.entry(first), request)
+        entries = (model.entry(request.entry), model.entry(first))
+        _check_inputs(request.inputs, entries)
+        self.decode, self.prefill = (_Decoder(each, request) for each in entries)
         self.prompts = _check_prompts(request.prompts, self.decode)
         self.lengths = np.array([len(prompt) for prompt in self.prompts])
         self.context = self._context()
         self.room = self._room()
-        self.session = start_for_inputs(
-            model, self.prefill.entry, self.prefill.inputs(self._padded(1), self.lengths * 0)
-        )
+        self.model = model
+        # Refused before the first step, as all that is wrong with a request.
+        self._start()
+
+    def _start(self) -> "Session":
+        """A session for the sizes of the first call."""
+        longest = int(self.lengths.max())
+        _, width = self.prefill.piece(longest, longest if self.context is None else self.context)
+        given = self.prefill.inputs(self._padded(width), self.lengths * 0)
+        return start_for_inputs(self.model, self.prefill.entry, given)
 
     def __iter__(self) -> Iterator[list[int | None]]:
-        choose = self.request.sampling.chooser(len(self.prompts))
-        scores, stop = self._read_prompts(), frozenset(self.request.stop)
+        choose, session = self.request.sampling.chooser(len(self.prompts)), self._start()
+        scores, stop = self._read_prompts(session), frozenset(self.request.stop)
         positions, live = self.lengths.copy(), np.ones(len(self.prompts), bool)
         for count in range(self.room):
             tokens = choose(scores)
@@ -102,16 +111,21 @@ class Generation:
             live &= [int(each) not in stop for each in tokens]
             if not live.any() or count + 1 == self.room:
                 return
-            scores = self.decode.call(self.session, tokens[:, None], positions)[:, -1]
+            scores = self.decode.call(session, tokens[:, None], positions)[:, -1]
             # A sequence that has ended stays where it is: its state must not grow over its room.
             positions += live
 
     def _room(self) -> int:
         """How many tokens to add."""
         request, longest = self.request, int(self.lengths.max())
-        if request.max_tokens is not None and request.max_tokens < 1:
-            message = f"the number of tokens must be 1 or more, but is {request.max_tokens}"
-            raise DiagnosticError(Diagnostic("wrong-value", message))
+        for name in ("max_tokens", "context"):
+            number = getattr(request, name)
+            if number is not None and not (is_integer(number) and number > 0):
+                message = f"`{name}` must be an integer of 1 or more, but is {number!r}"
+                raise DiagnosticError(Diagnostic("wrong-value", message))
+        if not isinstance(request.stop, Sequence) or not all(map(is_integer, request.stop)):
+            message = f"`stop` must be a list of tokens, but is {request.stop!r}"
+            raise DiagnosticError(Diagnostic("wrong-type", message))
         limit = self.context
         if limit is None:
             return request.max_tokens or DEFAULT_LENGTH
@@ -141,7 +155,7 @@ class Generation:
         rows = [[*prompt, *[prompt[-1]] * count][:count] for prompt in self.prompts]
         return np.array(rows, np.int64)
 
-    def _read_prompts(self) -> Array:
+    def _read_prompts(self, session: "Session") -> Array:
         """Give the prompts to the model; the scores `[B, V]` of what follows each."""
         prefill, longest, begin = self.prefill, int(self.lengths.max()), 0
         if not prefill.can_pad and (self.lengths != longest).any():
@@ -154,7 +168,7 @@ class Generation:
             room = longest if self.context is None else self.context
             count, width = prefill.piece(longest - begin, room - begin)
             tokens = self._padded(begin + width)[:, begin:]
-            scores = prefill.call(self.session, tokens, np.full(len(self.prompts), begin))
+            scores = prefill.call(session, tokens, np.full(len(self.prompts), begin))
             if found is None or not prefill.scores_all:
                 found = scores[:, -1]
             if prefill.scores_all:
@@ -170,14 +184,9 @@ class _Decoder:
     """An entry as a function of tokens and positions."""
 
     def __init__(self, entry: "ExecutableEntry", request: Request) -> None:
-        self.entry, self.extra = entry, dict(request.inputs)
         known = entry.signature.inputs
-        for name in self.extra:
-            if name not in known:
-                near = suggest(name, known)
-                hint = f"did you mean `{near}`?" if near else None
-                message = f"`{entry.label}` has no input `{name}`"
-                raise DiagnosticError(Diagnostic("unknown-input", message, hint=hint))
+        self.entry = entry
+        self.extra = {name: each for name, each in request.inputs.items() if name in known}
         if not entry.states:
             message = f"`{entry.label}` has no state, so it cannot go on from token to token"
             hint = "generation needs a decoder with `state:`"
@@ -239,9 +248,11 @@ class _Decoder:
             return left, min(larger)
         if (smaller := max(made)) > max(1, left // 8) and smaller <= left:
             return smaller, smaller
-        rounded = 1 << (left - 1).bit_length()
-        fits = rounded <= room and sizes.violation(name, rounded) is None
-        return left, rounded if fits else left
+        step = sizes.multiple_of
+        least = max(sizes.min, -(-left // step) * step)
+        doubled = max(least, -(-(1 << (left - 1).bit_length()) // step) * step)
+        fitting = [n for n in (doubled, least) if n <= room and sizes.violation(name, n) is None]
+        return left, fitting[0] if fitting else left
 
     def inputs(self, tokens: Array, positions: Array) -> dict[str, Any]:
         """The inputs of a call, but for the state."""
@@ -288,22 +299,37 @@ def _choose(
     return fitting[0] if fitting else None
 
 
+def _check_inputs(given: Mapping[str, Any], entries: Sequence["ExecutableEntry"]) -> None:
+    """Refuse further inputs that no entry takes, and state, which the run keeps."""
+    known = {name for entry in entries for name in entry.signature.inputs}
+    states = {name for entry in entries for name in entry.states}
+    for name in given:
+        if name in states or name not in known:
+            near = suggest(name, known - states)
+            hint = f"did you mean `{near}`?" if near else None
+            message = f"`{entries[0].label}` has no input `{name}`"
+            if name in states:
+                message, hint = f"`{name}` is state, which generation keeps", "leave it out"
+            raise DiagnosticError(Diagnostic("unknown-input", message, hint=hint))
+
+
 def _check_prompts(prompts: Sequence[Sequence[int]], decoder: _Decoder) -> list[list[int]]:
     """The prompts as lists of integers that the model's tokens can be."""
-    if not prompts:
+    if not len(prompts):  # of an array, too
         raise DiagnosticError(Diagnostic("wrong-value", "there is no prompt to go on from"))
-    found, info = [], np.iinfo(decoder.tokens.dtype.numpy)
+    info = np.iinfo(decoder.tokens.dtype.numpy)
     vocabulary = decoder.entry.outputs[decoder.scores]["shape"][-1]
     most = vocabulary if isinstance(vocabulary, int) else int(info.max) + 1
-    for number, prompt in enumerate(prompts):
-        tokens = np.asarray(prompt).tolist() if np.ndim(prompt) == 1 else []
-        whole = all(isinstance(each, int) and not isinstance(each, bool) for each in tokens)
-        if not tokens or not whole:
-            message = f"prompt {number} must be one token or more, as integers"
-            raise DiagnosticError(Diagnostic("wrong-type", message))
-        if wrong := [each for each in tokens if not 0 <= each < most]:
-            message = f"prompt {number} has the token {wrong[0]}, of {most} that there are"
-            hint = "it may be of another tokenizer"
-            raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
-        found.append(tokens)
-    return found
+    return [_check_prompt(number, each, most) for number, each in enumerate(prompts)]
+
+
+def _check_prompt(number: int, prompt: Sequence[int], most: int) -> list[int]:
+    tokens = list(prompt) if isinstance(prompt, (Sequence, np.ndarray)) else []
+    if not tokens or not all(map(is_integer, tokens)):
+        message = f"prompt {number} must be one token or more, as integers"
+        raise DiagnosticError(Diagnostic("wrong-type", message))
+    if wrong := [each for each in tokens if not 0 <= each < most]:
+        message = f"prompt {number} has the token {wrong[0]}, of {most} that there are"
+        hint = "it may be of another tokenizer"
+        raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
+    return [int(each) for each in tokens]

@@ -2,11 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 
 from tripybuild.artifact.call_signature import Array
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+
+LEAST_TEMPERATURE = 1e-6  # below it quotients overflow, and the best token is taken anyway
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,22 +35,26 @@ class Sampling:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        found = []
-        if not 0.0 <= self.temperature < np.inf:
-            found.append(("temperature", self.temperature, "0 or more"))
-        if self.top_k is not None and self.top_k < 1:
-            found.append(("top_k", self.top_k, "1 or more"))
-        if not 0.0 < self.top_p <= 1.0:
-            found.append(("top_p", self.top_p, "above 0 and at most 1"))
-        if self.seed < 0:
-            found.append(("seed", self.seed, "0 or more"))
+        real = isinstance(self.temperature, Real) and not isinstance(self.temperature, bool)
+        rules = {
+            "temperature": ("0, or a number from 1e-06", real and self._is_temperature()),
+            "top_k": ("an integer, 1 or more", self.top_k is None or _is_above(self.top_k, 1)),
+            "top_p": (
+                "above 0 and at most 1",
+                isinstance(self.top_p, Real) and 0 < self.top_p <= 1,
+            ),
+            "seed": ("an integer, 0 or more", _is_above(self.seed, 0)),
+        }
+        found = [
+            Diagnostic("wrong-value", f"`{name}` must be {rule}, but is {getattr(self, name)!r}")
+            for name, (rule, holds) in rules.items()
+            if not holds
+        ]
         if found:
-            raise DiagnosticError(
-                *(
-                    Diagnostic("wrong-value", f"`{name}` must be {rule}, but is {value}")
-                    for name, value, rule in found
-                )
-            )
+            raise DiagnosticError(*found)
+
+    def _is_temperature(self) -> bool:
+        return self.temperature == 0 or LEAST_TEMPERATURE <= self.temperature < np.inf
 
     def chooser(self, sequences: int) -> Callable[[Array], Array]:
         """A function from scores `[B, V]` to tokens `[B]`.
@@ -87,3 +94,12 @@ class Sampling:
         reached = np.cumsum(weights)
         # Rounding may leave the last sum below 1: what is drawn lies below it anyway.
         return int(kept[np.searchsorted(reached, random.random() * reached[-1], side="right")])
+
+
+def is_integer(value: object) -> bool:
+    """Whether a value is an integer, of Python or of NumPy, and no boolean."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _is_above(value: object, least: int) -> bool:
+    return isinstance(value, (int, np.integer)) and is_integer(value) and int(value) >= least

@@ -1,6 +1,7 @@
 """Generation: what a cached decoder writes is what scoring the whole text anew would write."""
 
 import json
+import subprocess
 import sys
 
 import numpy as np
@@ -78,6 +79,46 @@ define:
       last: sums[:, -1]
     outputs:
       out: sin(sums)
+"""
+
+# The next token is the sum so far modulo 5; what `memory` says counts each token of the prompt.
+ENTRIES = """
+tripybuild: 1
+model: entries
+ranges:
+  P: SIZE
+parts:
+  sums: sums
+entries:
+  prefill:
+    inputs:
+      tokens: int32[1, P]
+      position: int32[1]
+      memory: F[1, 5]
+    outputs:
+      scores: sums(cast(tokens, F) * memory[0, 0], position)
+  step:
+    inputs:
+      tokens: int32[1, 1]
+      position: int32[1]
+    outputs:
+      scores: sums(cast(tokens, F), position)
+define:
+  sums:
+    inputs:
+      x: F[1, S]
+      position: int32[1]
+    state:
+      kept: {type: "F[1, 1, 24, 1]", first: 0.0}
+    steps:
+      rows: unsqueeze(position, 1) + arange(S, int32)
+      seen: arange(24, int32) <= unsqueeze(rows, 2)
+    next:
+      kept: kv_cache_update(kept, reshape(x, [1, 1, S, 1]), position)
+    outputs:
+      out: |
+        so_far = sum(where(seen, reshape(next.kept, [1, 1, 24]), 0.0), 2, keepdim=True)
+        return -abs(so_far % 5.0 - arange(5, F))
 """
 
 
@@ -188,13 +229,25 @@ def test_a_model_without_positions_takes_prompts_as_they_are(recurrent, rescored
         ({"prompts": [[-1]]}, "has the token -1"),
         ({"prompts": [[23]]}, "has the token 23, of 23"),
         ({"prompts": [[1] * 17]}, "has room for 16 tokens"),
-        ({"max_tokens": 0}, "must be 1 or more"),
+        ({"max_tokens": 0}, "must be an integer of 1 or more"),
         ({"max_tokens": 17}, "has room for 16 tokens"),
         ({"tokens": "position"}, "cannot be its tokens"),
         ({"scores": "none"}, "cannot be its scores"),
         ({"inputs": {"toke": 1}}, "has no input `toke`"),
         ({"entry": "decode"}, "has no entry `decode`"),
-        ({"temperature": float("nan")}, "`temperature` must be 0 or more"),
+        ({"prompts": np.zeros((0, 3), int)}, "there is no prompt"),
+        ({"prompts": [[1, [2, 3]]]}, "must be one token or more"),
+        ({"prompts": ["12"]}, "must be one token or more"),
+        ({"max_tokens": 2.5}, "`max_tokens` must be an integer"),
+        ({"context": 0}, "`context` must be an integer of 1 or more"),
+        ({"stop": 5}, "`stop` must be a list of tokens"),
+        ({"stop": ["5"]}, "`stop` must be a list of tokens"),
+        ({"inputs": {"cache.kept": 0}}, "`cache.kept` is state"),
+        ({"temperature": float("nan")}, "`temperature` must be 0, or a number"),
+        ({"temperature": "1"}, "`temperature` must be 0, or a number"),
+        ({"temperature": 1e-320}, "`temperature` must be 0, or a number"),
+        ({"top_k": 2.5}, "`top_k` must be an integer"),
+        ({"seed": 1.5}, "`seed` must be an integer"),
         ({"top_p": 0.0}, "`top_p` must be above 0"),
     ],
 )
@@ -202,6 +255,31 @@ def test_what_cannot_be_generated_is_refused(decoder, wrong, message):
     """Each before anything runs."""
     with pytest.raises(DiagnosticError, match=message):
         tripybuild.generate(decoder, **{"prompts": [[1]], **wrong})
+
+
+def test_each_iteration_begins_anew(recurrent, rescored):
+    """A state that has read the prompt is not given it again."""
+    run = tripybuild.generate(recurrent, np.array([[3, 4]]), max_tokens=4)
+    assert texts(run) == texts(run) == [rescored(recurrent, [3, 4], 4)]
+
+
+@pytest.mark.parametrize("size", ["16", "{min: 4, multiple_of: 4, max: 16, opt: 8}"])
+@pytest.mark.parametrize("length", [3, 8, 9, 16])
+def test_a_prefill_of_other_sizes_is_padded_to_them(tmp_path, size, length):
+    """The entry for prompts takes a fixed size, or multiples of one; the other takes a token."""
+    fixed = ENTRIES.replace("ranges:\n  P: SIZE\n", "").replace("P]", f"{size}]")
+    text = ENTRIES.replace("SIZE", size) if "{" in size else fixed
+    (tmp_path / "m.yaml").write_text(text)
+    model = tripybuild.compile(tmp_path / "m.yaml", target="reference")
+    memory = np.full((1, 5), 2, np.float32)
+    options = {"entry": "step", "prefill": "prefill", "inputs": {"memory": memory}, "context": 24}
+    prompt = [(i * 2) % 5 for i in range(length)]
+    (found,) = texts(tripybuild.generate(model, [prompt], max_tokens=5, **options))
+    sums, wanted = sum(prompt) * 2, []
+    for _ in range(5):
+        wanted.append(sums % 5)
+        sums += wanted[-1]
+    assert found == wanted
 
 
 def test_sampling_follows_the_probabilities():
@@ -283,9 +361,32 @@ def test_a_text_needs_the_package_of_tokenizers(folder, monkeypatch):
     assert "tripybuild[tokenizers]" in found.stderr
 
 
+def test_a_reader_that_has_enough_ends_the_command(folder):
+    """As `head` does, without a word."""
+    command = [sys.executable, "-m", "tripybuild", "generate", str(folder / "decoder.tpb")]
+    options = ["--prompt-ids", "-", "--max-tokens", "13"]
+    child = subprocess.Popen(
+        [*command, *options],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    child.stdout.close()
+    _, said = child.communicate(b"1\n", timeout=60)
+    assert (child.returncode, said) == (141, b"")
+
+
+def test_programs_can_be_recompiled(folder, decoder, rescored):
+    """For executables of strangers."""
+    options = ("--prompt-ids", "-", "--max-tokens", "3", "--rebuild")
+    found = run(folder / "decoder.tpb", *options, text="3\n")
+    assert found.stdout.split() == [str(each) for each in rescored(decoder, [3], 3)]
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
+        ("a.json", "[" * 100_000, "is no JSON"),
         ("a.txt", "1 x", "line 1 of"),
         ("a.json", "[1, true]", "is not a list of tokens"),
         ("a.json", "{}", "is not a list of tokens"),

@@ -133,7 +133,7 @@ def test_a_call_that_is_stopped_loses_the_state(tmp_path, monkeypatch):
             use()
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_fork_goes_on_with_a_copy(tmp_path):
     """Of the process before it has the memory, and not the threads."""
     session = running(tmp_path).start(N=3)

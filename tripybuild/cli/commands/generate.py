@@ -3,7 +3,7 @@
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,8 +11,12 @@ from tripybuild.cli.command import CommandResult, Json, command
 from tripybuild.cli.commands.run import read_inputs
 from tripybuild.cli.console import json_text
 from tripybuild.cli.interrupts import native_call
-from tripybuild.cli.options import InputFile, Registries, source
+from tripybuild.cli.options import InputFile, Rebuild, Registries, source
 from tripybuild.cli.prompts import SequencePrinter, read_prompts
+
+if TYPE_CHECKING:
+    from tripybuild.artifact.array_bytes import Array
+    from tripybuild.compiler.executable import ExecutableEntry
 
 
 @command
@@ -82,6 +86,7 @@ def generate_tokens(
         Path | None, typer.Option(metavar="FILE", help="Write the new tokens as JSON.")
     ] = None,
     registry: Registries = None,
+    rebuild: Rebuild = False,
     json: Json = False,
 ) -> CommandResult:
     """Generate tokens from a prompt, and print them as they come."""
@@ -95,13 +100,13 @@ def generate_tokens(
         register_packages(registry)
     sampling = Sampling(temperature, top_k, top_p, seed)
     prompts, codec = read_prompts(prompt_ids, prompt or [], tokenizer)
-    loaded = session.load(executable)
+    loaded = session.load(executable, rebuild=rebuild)
     request = Request(
         prompts=prompts,
         max_tokens=max_tokens,
         sampling=sampling,
         stop=stop or (),
-        inputs=read_inputs(inputs or [], loaded.entry(entry)),
+        inputs=_read(inputs or [], loaded.entry(entry), loaded.entry(prefill or entry)),
         entry=entry,
         prefill=prefill,
         context=context,
@@ -115,6 +120,15 @@ def generate_tokens(
             times.append(time.perf_counter())
     printer.close()
     return _answer(prompts, printer, times, output)
+
+
+def _read(
+    sources: Sequence[InputFile], decode: "ExecutableEntry", prefill: "ExecutableEntry"
+) -> dict[str, "Array"]:
+    """The inputs of both entries; each is read as the one declares it that takes it."""
+    first = [each for each in sources if each.name in {*prefill.inputs} - {*decode.inputs}]
+    others = [each for each in sources if each not in first]
+    return read_inputs(first, prefill) | read_inputs(others, decode)
 
 
 def _answer(

@@ -11,7 +11,7 @@ import typer
 from tripybuild.cli.command import CommandResult, command
 from tripybuild.cli.commands.run_state import session_of_file
 from tripybuild.cli.interrupts import native_call
-from tripybuild.cli.options import InputFile, Registries, source
+from tripybuild.cli.options import InputFile, Rebuild, Registries, source
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 
 if TYPE_CHECKING:
@@ -51,14 +51,7 @@ def run_executable(
         ),
     ] = None,
     registry: Registries = None,
-    rebuild: Annotated[
-        bool,
-        typer.Option(
-            "--rebuild",
-            help="Recompile its programs from StableHLO without loading its native code: "
-            "for untrusted executables.",
-        ),
-    ] = False,
+    rebuild: Rebuild = False,
 ) -> CommandResult:
     """Run an executable on inputs from files."""
     from tripybuild.compiler import session  # noqa: PLC0415
