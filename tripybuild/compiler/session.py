@@ -1,6 +1,6 @@
 """Public API of compilation: compile, emit and load, for the CLI and `import tripybuild`."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from functools import partial
 from hashlib import sha256
@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any
 
 from tripybuild.compiler.executable import Executable, read_executable
-from tripybuild.compiler.lowering.footprint import check_footprint
+from tripybuild.compiler.lowering.footprint import check_footprint, check_together
 from tripybuild.compiler.lowering.specialize import check_laws
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.errors.logger import logger
@@ -133,7 +133,7 @@ def compile_graph(
     recipes = needed_recipes(built.prepared, built.declared_weights)
     if recipes:
         manifest["prepared"] = {n: join_names(each.weights) for n, each in recipes.items()}
-    warnings = _check_prepared(recipes.values())
+    warnings = _check_prepared(recipes)
     request = CompileRequest(built, read, manifest, tell, timeout, options)
     made = Executable.of(target.compile(request))
     made.warnings += [*built.warnings, *warnings]
@@ -155,12 +155,13 @@ def _check_entries(built: ModelGraph, shapes: Mapping[str, Shapes]) -> None:
         raise DiagnosticError(*dict.fromkeys(found))
 
 
-def _check_prepared(recipes: Iterable[Graph]) -> list[Diagnostic]:
+def _check_prepared(recipes: Mapping[str, Graph]) -> list[Diagnostic]:
     """Refuse to compute what no memory can hold; what it may not hold is warned of."""
     found: list[Diagnostic] = []
-    for recipe in recipes:
+    for recipe in recipes.values():
         check_graph_bytes(recipe)
         found += check_footprint(recipe, dense=True)
+    check_together(recipes)
     return found
 
 

@@ -49,7 +49,7 @@ def graph_model(request: CompileRequest, ahead: Ahead = lambda _: []) -> Compile
         members[CONSTANTS] = weights_file.encode(constants).toreadonly()
     # The weights are read, encoded and hashed while the compiler's process is at work.
     with ThreadPoolExecutor(1) as worker:
-        stored = worker.submit(_weights_member, declared, request.weights)
+        stored = worker.submit(_weights_member, declared, request.weights, request.built.prepared)
         warnings = ahead(members)
         if declared:
             found = stored.result()
@@ -78,22 +78,43 @@ class _WeightsMember:
     tied: Mapping[str, str]
 
 
-def _weights_member(weights: Mapping[str, Value], read: WeightSource) -> _WeightsMember:
+def _weights_member(
+    weights: Mapping[str, Value], read: WeightSource, prepared: Iterable[str]
+) -> _WeightsMember:
     """Read weights some at a time: beside the file of all of them, few are in memory."""
     types = {name: (v.dtype.numpy, v.shape) for name, v in weights.items()}
-    encoder = weights_file.Encoder(types, share=True)
+    encoder = weights_file.Encoder(types, share=True, first=prepared)
     tied: dict[str, str] = {}
     suspects: dict[str, Nonfinite] = {}
-    for names in _batches(encoder.order, weights):
-        arrays = read(names)
-        for name in names:
-            array = arrays.pop(name)
-            if (first := encoder.add(name, array)) != name:
-                tied[name] = first
-            if (found := nonfinite(array)) is not None:
-                suspects[name] = found
+    for name, array in _read_in_order(encoder.order, weights, read, frozenset(prepared)):
+        if (first := encoder.add(name, array)) != name:
+            tied[name] = first
+        if (found := nonfinite(array)) is not None:
+            suspects[name] = found
     content = encoder.content().toreadonly()
     return _WeightsMember(content, measure(content), suspects, tied)
+
+
+def _read_in_order(
+    order: Iterable[str],
+    weights: Mapping[str, Value],
+    read: WeightSource,
+    prepared: frozenset[str],
+) -> Iterator[tuple[str, Any]]:
+    """Read weights in the order of their file, and compute each of the prepared ones once.
+
+    They begin the file in the order in which they are computed. Only those whose sizes are no
+    multiples of the alignment come later, and are held until then.
+    """
+    order = list(order)
+    computed = read.compute([name for name in order if name in prepared])
+    held: dict[str, Any] = {}
+    for batch in _batches(order, weights):
+        arrays = read([name for name in batch if name not in prepared])
+        for name in batch:
+            while name in prepared and name not in held:
+                made, held[made] = next(computed)
+            yield name, (held if name in prepared else arrays).pop(name)
 
 
 def _batches(names: Iterable[str], weights: Mapping[str, Value]) -> Iterator[list[str]]:

@@ -2,16 +2,18 @@
 
 Invariant: a prepared weight is computed when it is read, and nothing of what leads to it stays in
 memory. So it costs its own bytes, those of the weights that it is made of and those in between.
+All of them have one budget, so that a file cannot ask for more work by cutting it into recipes.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tripybuild.errors.budget import Budget
 from tripybuild.errors.diagnostics import Span
 from tripybuild.errors.limits import within_budget
+from tripybuild.process.memory import memory_error
 from tripybuild.reference.execute import execute
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.structural_key import subgraph_key
@@ -26,10 +28,12 @@ class PreparedWeights:
     Args:
         stored: Where the weights are that nothing computes.
         recipes: How each of the others is computed; those that others read come first.
+        budget: What computing them may take, however often they are read.
     """
 
     stored: WeightSource
     recipes: Mapping[str, Graph]
+    budget: Budget = field(default_factory=Budget, compare=False)
 
     @property
     def place(self) -> str:
@@ -50,7 +54,7 @@ class PreparedWeights:
         """Read the weights at these paths, and compute those that have to be."""
         wanted = list(wanted)
         found = self.stored(name for name in wanted if name not in self.recipes)
-        found |= self._compute(name for name in wanted if name in self.recipes)
+        found |= dict(self.compute(wanted))
         return {name: found[name] for name in wanted}
 
     def file_entries(self, wanted: Iterable[str]) -> Mapping[Path, Mapping[str, FileEntry]]:
@@ -77,24 +81,41 @@ class PreparedWeights:
         """Refuse a file that was written to since it was compared with the model."""
         self.stored.verify()
 
-    def _compute(self, wanted: Iterable[str]) -> dict[str, Any]:
+    def compute(self, wanted: Iterable[str]) -> Iterator[tuple[str, Any]]:
         """Compute weights in the order of the recipes; what none reads any more is let go."""
         wanted = set(wanted)
         recipes = needed_recipes(self.recipes, wanted)
-        last = {read: name for name, each in recipes.items() for read in each.weights}
+        last = last_readers(recipes)
         held: dict[str, Any] = {}
         for name, recipe in recipes.items():
-            given = self.stored(each for each in recipe.weights if each not in recipes)
-            given |= {each: held[each] for each in recipe.weights if each in recipes}
-            with within_budget(_place(recipe), Budget()):
-                held |= execute(recipe, given)
+            array = self._run_recipe(name, recipe, held)
+            if name in last:
+                held[name] = array
             for each in recipe.weights:
-                if last[each] == name and each not in wanted:
+                if last[each] == name:
                     held.pop(each, None)
-        return held
+            if name in wanted:
+                yield name, array
+
+    def _run_recipe(self, name: str, recipe: Graph, held: Mapping[str, Any]) -> Any:
+        """Compute a weight from those that are held and those of the files."""
+        place = recipe_span(recipe)
+        try:
+            given = self.stored(each for each in recipe.weights if each not in self.recipes)
+            given |= {each: held[each] for each in recipe.weights if each in self.recipes}
+            with within_budget(place, self.budget):
+                return execute(recipe, given)[name]
+        except MemoryError as error:
+            message = f"the prepared weight `{name}` needs more memory than available"
+            raise memory_error(message, (), error, place) from error
 
 
-def _place(recipe: Graph) -> Span | None:
+def last_readers(recipes: Mapping[str, Graph]) -> dict[str, str]:
+    """The last recipe that reads each weight; it is held until then."""
+    return {read: name for name, each in recipes.items() for read in each.weights}
+
+
+def recipe_span(recipe: Graph) -> Span | None:
     """The expression that a recipe is recorded from."""
     made = (value.producer for value in recipe.outputs.values())
     return next((each.location.span() for each in made if each is not None), None)

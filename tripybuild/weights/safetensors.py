@@ -165,16 +165,18 @@ class Encoder:
     Args:
         types: The dtype and the shape of each tensor.
         share: Whether large tensors of equal bytes are written once.
+        first: The tensors that come before others, in their order, where alignment leaves a choice.
 
     Raises:
         ValueError: The format has no such dtype.
     """
 
-    def __init__(self, types: Index, *, share: bool = False) -> None:
+    def __init__(self, types: Index, *, share: bool = False, first: Iterable[str] = ()) -> None:
         self._types = types
         self._sizes = {name: packed_size(*each) for name, each in types.items()}
         # Multiples of 64 bytes first: with the padded header, all of those are aligned.
-        self.order = sorted(types, key=lambda name: (self._sizes[name] % ALIGNMENT != 0, name))
+        names = dict.fromkeys((*(name for name in first if name in types), *sorted(types)))
+        self.order = sorted(names, key=lambda name: self._sizes[name] % ALIGNMENT != 0)
         alike = Counter(types.values()) if share else Counter[tuple[DType, tuple[int, ...]]]()
         self._candidates = {
             name for name in types if alike[types[name]] > 1 and self._sizes[name] >= SHARED

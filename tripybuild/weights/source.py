@@ -1,6 +1,6 @@
 """`WeightSource`: the weights of a graph by path, wherever they are."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -28,6 +28,10 @@ class WeightSource(Protocol):
 
     def __call__(self, wanted: Iterable[str]) -> dict[str, Any]:
         """Read the weights at these paths, each in its declared dtype."""
+        ...
+
+    def compute(self, wanted: Iterable[str]) -> Iterator[tuple[str, Any]]:
+        """Those of these weights that are computed: one by one, in the order that costs least."""
         ...
 
     def file_entries(self, wanted: Iterable[str]) -> Mapping[Path, Mapping[str, FileEntry]]:

@@ -9,6 +9,9 @@ import tripybuild
 from tripybuild.compiler import session
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.model.graph_builder import build
+from tripybuild.process import memory
+from tripybuild.targets import graph_model
+from tripybuild.targets.tensorrt.weights import read_ahead
 from tripybuild.types.dtypes import BY_NAME
 from tripybuild.weights import prepared, safetensors
 from tripybuild.weights.checkpoint import check_weights
@@ -94,7 +97,7 @@ def test_experts_are_stacked_once(tmp_path, target, dtype):
     exe = compiled(tmp_path, EXPERTS, weights, target=target, sizes={"F": dtype})
     random, numpy = np.random.default_rng(5), BY_NAME[dtype].numpy
 
-    assert list(exe.weights) == sorted(PREPARED)
+    assert list(exe.weights) == PREPARED
     assert exe.entry().manifest["arguments"] == PREPARED
     assert exe.manifest["prepared"]["moe.0.w1"] == ["moe.0.experts.*.w1.weight"]
     for rows in (2, 5):
@@ -479,3 +482,148 @@ def test_what_no_memory_can_hold_is_refused(tmp_path):
 
     (found,) = raised.value.diagnostics
     assert (found.code, found.span.line) == ("out-of-memory", 8)
+
+
+RECIPES = """
+    inputs:
+      x: F[4]
+    weights: {file: w.safetensors, tensors: {w: "F[1]"}}
+    prepared:
+      RECIPES
+    outputs:
+      y: x + s
+    define:
+      below:
+        inputs:
+          x: F[1]
+        outputs:
+          out: x[0] < 100.0
+      next:
+        inputs:
+          x: F[1]
+        outputs:
+          out: x + 1.0
+    """
+
+
+def recipes_file(folder, lines):
+    """Write a model with these prepared weights, of one weight that is 0."""
+    save_file({"w": np.zeros(1, np.float32)}, folder / "w.safetensors")
+    return written.write(folder, RECIPES.replace("RECIPES", ("\n" + " " * 6).join(lines)))
+
+
+def test_recipes_have_one_budget(tmp_path, monkeypatch):
+    """Work is bounded for a file, into however many recipes it is cut."""
+    monkeypatch.setenv("TRIPYBUILD_BUDGET", "0.01")
+    loops = [f"a{i}: while_loop(below, next, [w + {i}.0])" for i in range(8)]
+    total = "s: " + " + ".join(f"a{i}" for i in range(8))
+    path = recipes_file(tmp_path, [*loops, total])
+
+    with pytest.raises(DiagnosticError) as raised:
+        tripybuild.compile(path, target="reference")
+
+    (found,) = raised.value.diagnostics
+    assert found.code == "over-budget"
+    assert 9 < found.span.line < 15  # the first ones are within it
+    one = recipes_file(tmp_path, [loops[0], "s: a0"])
+    assert list(tripybuild.compile(one, target="reference").weights) == ["s"]
+
+
+BIG = [f"a{i}: expand(w, [25000000]) * {i + 1}.0" for i in range(10)]
+
+
+@pytest.mark.parametrize(
+    ("lines", "line"),
+    [
+        ([*BIG, "s: " + " + ".join(f"a{i}[:1]" for i in range(10))], 10),
+        (["s: sum(concatenate([" + ", ".join(e.split(": ")[1] for e in BIG[:4]) + "], 0))"], 7),
+        (["s: " + " + ".join(f"sum({each.split(': ')[1]})" for each in BIG)], None),
+    ],
+    ids=["recipes", "one recipe", "one after the other"],
+)
+def test_what_is_held_together_is_counted(tmp_path, monkeypatch, lines, line):
+    """Prepared weights that are read later, and results in between, before any is computed."""
+    met = memory.MemoryLimit(500_000_000, "the test says so")
+    monkeypatch.setattr(memory, "limit", lambda: met)
+    monkeypatch.setattr(prepared, "execute", _refuse_to_compute)
+    path = recipes_file(tmp_path, lines)
+
+    with pytest.raises((DiagnosticError, AssertionError)) as raised:
+        tripybuild.compile(path, target="reference")
+
+    if line is None:
+        assert isinstance(raised.value, AssertionError)
+        return
+    (found,) = raised.value.diagnostics
+    assert (found.code, found.span.line) == ("out-of-memory", line)
+    assert "to compute the prepared weight" in found.message
+
+
+def _refuse_to_compute(graph, arrays):
+    raise AssertionError(graph.name, arrays)
+
+
+def test_memory_that_ends_is_told_at_its_recipe(tmp_path, monkeypatch):
+    """Whatever asks for it; no traceback of NumPy."""
+
+    def execute(graph, arrays):
+        raise MemoryError("Unable to allocate 2.0 GiB")
+
+    monkeypatch.setattr(prepared, "execute", execute)
+    path = recipes_file(tmp_path, ["s: w * 2.0"])
+
+    with pytest.raises(DiagnosticError, match="the prepared weight `s` needs more") as raised:
+        tripybuild.compile(path, target="reference")
+
+    (found,) = raised.value.diagnostics
+    assert (found.code, found.span.line) == ("out-of-memory", 7)
+    assert "Unable to allocate" in str(found.notes)
+
+
+CHAIN = """
+    inputs:
+      x: F[64]
+    weights: {file: w.safetensors, tensors: {w: "F[64]", v: "F[64]"}}
+    prepared:
+      a9: w * 2.0
+      a8: a9[:3] + 1.0
+      a7: a9 + expand(a8[:1], [64])
+      a6: a7 + 1.0
+      a5: sum(a6)
+      a4: a6 * a5
+    outputs:
+      y: x + a9 + a8[0] + a7 + a6 + a5 + a4 + v
+    """
+
+
+@pytest.mark.parametrize("how", ["engine", "file"])
+def test_shared_recipes_are_computed_once(tmp_path, monkeypatch, how):
+    """However few weights are read at a time, and in whatever order a file has them."""
+    random = np.random.default_rng(4)
+    arrays = {n: random.normal(size=64).astype(np.float32) for n in "wv"}
+    save_file(arrays, tmp_path / "w.safetensors")
+    path = written.write(tmp_path, CHAIN)
+    computed, execute = [], prepared.execute
+
+    def count(graph, arrays):
+        computed.append(graph.name)
+        return execute(graph, arrays)
+
+    monkeypatch.setattr(prepared, "execute", count)
+    monkeypatch.setattr(graph_model, "BATCH", 300)
+    if how == "engine":
+        built = build(path)
+        read = check_weights(built)
+        found = dict(read_ahead(read, sorted(built.declared_weights)))
+    else:
+        found = tripybuild.compile(path, target="reference").weights
+
+    assert computed == ["a9", "a8", "a7", "a6", "a5", "a4"]
+    a9 = arrays["w"] * 2
+    a8 = a9[:3] + 1
+    a6 = a9 + a8[0] + 1
+    wanted = {"a9": a9, "a8": a8, "a7": a6 - 1, "a6": a6, "a5": a6.sum(), "a4": a6 * a6.sum()}
+    wanted["v"] = arrays["v"]
+    assert set(found) - {"w"} == set(wanted)
+    for name, each in wanted.items():
+        np.testing.assert_allclose(found[name], each, rtol=1e-4, atol=1e-5)

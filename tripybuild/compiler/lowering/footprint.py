@@ -5,7 +5,7 @@ memory is refused before anything is compiled. A compiler may never hold as a wh
 in between, so that a large one is a warning. The references hold each result as it is.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
@@ -14,6 +14,7 @@ from tripybuild.trace.graph import Graph
 from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.region import walk_operations
 from tripybuild.trace.values import LARGEST, Value
+from tripybuild.weights.prepared import last_readers, recipe_span
 
 
 def check_footprint(graph: Graph, *, dense: bool = False) -> tuple[Diagnostic, ...]:
@@ -50,6 +51,55 @@ def check_footprint(graph: Graph, *, dense: bool = False) -> tuple[Diagnostic, .
     sizes = f"{memory.format_bytes(held)}, and the largest result between {most}"
     message = f"the weights, inputs and outputs of `{graph.name}` take {sizes}"
     return (memory.memory_diagnostic(message, at=met),)
+
+
+def check_together(recipes: Mapping[str, Graph]) -> None:
+    """Compare what is held while weights are computed, one after the other, with the limits.
+
+    Args:
+        recipes: How each is computed, in their order; the references hold each result as it is.
+
+    Raises:
+        DiagnosticError: At the first one that does not fit beside what is held for later ones.
+    """
+    last = last_readers(recipes)
+    held = 0
+    for name, recipe in recipes.items():
+        read = sum(byte_size(v) for each, v in recipe.weights.items() if each not in recipes)
+        between = _peak_bytes(recipe.operations, recipe.outputs.values())
+        total = held + read + between
+        met = memory.limit() if total > _LITTLE else None
+        if met is not None and total > met.size:
+            sizes = [memory.format_bytes(each) for each in (total, held, read + between)]
+            message = f"to compute the prepared weight `{name}` takes {sizes[0]}"
+            note = f"{sizes[1]} of prepared weights that are read again, and {sizes[2]} of its own"
+            span = recipe_span(recipe)
+            raise DiagnosticError(memory.memory_diagnostic(message, [note], span, met))
+        if name in last:
+            held += byte_size(recipe.outputs[name])
+        held -= sum(
+            byte_size(recipes[each].outputs[each])
+            for each in recipe.weights
+            if each in recipes and last[each] == name
+        )
+
+
+def _peak_bytes(operations: Sequence[TraceOp], kept: Iterable[Value]) -> int:
+    """The most bytes of results that are held at once, each until its last reader."""
+    last = {value: operation for operation in operations for value in operation.reads()}
+    last = {value: reader for value, reader in last.items() if value.producer is not None}
+    for value in kept:
+        last.pop(value, None)
+    dead: dict[TraceOp, int] = {}
+    for value, reader in last.items():
+        dead[reader] = dead.get(reader, 0) + byte_size(value)
+    held = most = 0
+    for operation in operations:
+        held += sum(map(byte_size, operation.outputs))
+        inside = (_peak_bytes(body.operations, body.results) for body in operation.bodies())
+        most = max(most, held + max(inside, default=0))
+        held -= dead.get(operation, 0)
+    return most
 
 
 _LITTLE = 1 << 28  # bytes that are not worth a look at the limits

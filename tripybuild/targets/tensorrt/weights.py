@@ -140,10 +140,20 @@ class EngineWeights:
 
 
 def read_ahead(read: WeightSource, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
-    """Read weights one by one, few of them before they are asked for: all need not fit."""
+    """Read weights one by one, few of them before they are asked for: all need not fit.
+
+    Those that are computed come first: what several of them read is computed once.
+    """
+    names = list(names)
+    computed = set[str]()
+    for name, array in read.compute(names):
+        computed.add(name)
+        yield name, array
     pending: deque[tuple[str, Future[Any]]] = deque()
     with ThreadPoolExecutor(CONVERTERS) as pool:
         for name in names:
+            if name in computed:
+                continue
             pending.append((name, pool.submit(lambda one: read([one])[one], name)))
             if len(pending) > CONVERTERS:
                 first, found = pending.popleft()
