@@ -28,6 +28,7 @@ PEER = "transformers"
 class Job:
     """The model, and what it is to write."""
 
+    vocabulary: int
     width: int
     depth: int
     context: int
@@ -39,19 +40,20 @@ class Job:
     def config(self) -> dict[str, Any]:
         """The configuration of the checkpoint."""
         return {
-            "vocab_size": 32000,
+            "vocab_size": self.vocabulary,
             "hidden_size": self.width,
             "intermediate_size": self.width * 11 // 4,
             "num_hidden_layers": self.depth,
             "num_attention_heads": self.width // 64,
-            "num_key_value_heads": self.width // 128,
+            "num_key_value_heads": max(1, self.width // 128),
             "max_position_embeddings": self.context,
         }
 
     def prompts(self) -> list[list[int]]:
         """The prompts, without padding."""
         return [
-            [(37 * i + row) % 31000 + 1 for i in range(self.prompt)] for row in range(self.batch)
+            [(37 * i + row) % (self.vocabulary - 1) + 1 for i in range(self.prompt)]
+            for row in range(self.batch)
         ]
 
 
@@ -139,7 +141,14 @@ def child(words: list[str]) -> None:
 def main() -> None:
     """Print the table."""
     parser = arguments(__doc__)
-    numbers = {"width": 512, "depth": 8, "context": 1024, "batch": 1, "prompt": 32}
+    numbers = {
+        "vocabulary": 32000,
+        "width": 512,
+        "depth": 8,
+        "context": 1024,
+        "batch": 1,
+        "prompt": 32,
+    }
     for name, default in (numbers | {"tokens": 96, "threads": 2, "rounds": 3}).items():
         parser.add_argument(f"--{name}", type=int, default=default)
     chosen = vars(parser.parse_args())
