@@ -1,10 +1,14 @@
 """How long a compiler may take, where what is said is no stretch of time."""
 
+import sys
+import time
+
 import pytest
 import written
 
 import tripybuild
 from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.targets.cpu import compile_module
 from tripybuild.worker import compiler_process
 from tripybuild.worker.failures import MOST_SECONDS, TIMEOUT_VARIABLE
 
@@ -46,3 +50,52 @@ def test_what_is_a_number_holds(monkeypatch, value, seconds):
     """An empty variable says nothing."""
     monkeypatch.setenv(TIMEOUT_VARIABLE, value)
     assert compiler_process.default_timeout() == seconds
+
+
+SLOW = """
+import sys, time
+from tripybuild.worker import protocol
+out = sys.stdout.buffer
+while True:
+    header, _ = protocol.receive(sys.stdin.buffer)
+    time.sleep(0.3)
+    protocol.send(out, {"outcome": "done", "id": header["id"]}, b"program")
+"""
+
+
+@pytest.fixture
+def slow_compiler(tmp_path, monkeypatch):
+    """A compiler that takes 0.3 seconds for each program."""
+    monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path / "cache"))
+    command = [sys.executable, "-c", SLOW]
+    with compiler_process.CompilerProcess(command=command) as process:
+        process.compile("cpu", "")  # it has started
+        monkeypatch.setattr(compiler_process, "session", lambda target="cpu": process)
+        yield process
+
+
+def test_the_time_is_for_all_sizes_of_a_model(tmp_path, slow_compiler):
+    """A file of many sizes does not take as many times what is allowed."""
+    text = "inputs: {x: 'F[B]'}\nranges: {B: {opt: 1, max: 20}}\noutputs: {y: x + x}\n"
+    path = written.write(tmp_path, text)
+    began = time.monotonic()
+
+    with pytest.raises(DiagnosticError, match=r"not finish within 0\.9 seconds"):
+        tripybuild.compile(path, shapes=[{"B": b} for b in range(2, 20)], timeout=0.9)
+
+    assert time.monotonic() - began < 3
+    assert tripybuild.compile(path, shapes=[{"B": 2}], timeout=60).entry()
+
+
+def test_the_time_is_for_all_programs_of_a_graph(slow_compiler):
+    """Repeated blocks are programs of their own; those of the cache take none of it."""
+    programs = tuple((name, name) for name in (b"a", b"b", b"c", b"d", b"e", b"f", b"g", b"h"))
+    lowered = compile_module.LoweredModule(b"", programs, None, ())
+
+    with pytest.raises(DiagnosticError, match=r"not finish within 0\.9 seconds"):
+        compile_module.compile_lowered(lowered, compile_module.CompileClock(0.9))
+
+    few = compile_module.LoweredModule(b"", programs[:2], None, ())
+    clock = compile_module.CompileClock(0.1)
+    assert compile_module.compile_lowered(few, clock) == (b"program", ())
+    assert clock.spent == 0

@@ -69,6 +69,7 @@ class CompilerProcess:
         options: Mapping[str, Any] | None = None,
         *,
         timeout: float | None = None,
+        spent: float = 0.0,
         meanwhile: Callable[[], object] | None = None,
         mapped: Sequence[str] = (),
     ) -> bytes:
@@ -79,6 +80,7 @@ class CompilerProcess:
             module: MLIR text or bytecode.
             options: The target's options, as JSON can say them.
             timeout: Seconds that it may take, in the place of the process's own limit.
+            spent: Seconds of them that other modules of the same model took.
             meanwhile: What the session has to do until the reply is there.
             mapped: The user's files that the child maps; they are named where it loses them.
 
@@ -91,7 +93,7 @@ class CompilerProcess:
             self._requests += 1
             header = {"id": self._requests, "target": target, "options": dict(options or {})}
             talk = functools.partial(self._exchange, header, body, meanwhile or _no_op)
-            reply, payload = self._ask(target, limit, talk, mapped)
+            reply, payload = self._ask(target, limit, spent, talk, mapped)
         if reply.get("outcome") == "done":
             return payload
         raise DiagnosticError(*ends.reply_diagnostics(target, reply))
@@ -124,6 +126,7 @@ class CompilerProcess:
         self,
         target: str,
         timeout: float,
+        spent: float,
         talk: Callable[[], tuple[protocol.Header, bytes]],
         mapped: Sequence[str],
     ) -> tuple[protocol.Header, bytes]:
@@ -134,7 +137,7 @@ class CompilerProcess:
             message = f"The compiler process cannot be started: {error.strerror}"
             raise DiagnosticError(Diagnostic("compiler-crashed", message)) from error
         expired = threading.Event()
-        watch = threading.Timer(timeout, self._expire, (expired,))
+        watch = threading.Timer(max(0.0, timeout - spent), self._expire, (expired,))
         watch.daemon = True
         watch.start()
         try:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from tripybuild.artifact.cache import Cache, key
@@ -29,6 +30,30 @@ if TYPE_CHECKING:
     from tripybuild.model.model_graph import ModelGraph  # which reads specifications
 
 REFUSED = "compiler-failed"
+
+
+@dataclass(slots=True)
+class CompileClock:
+    """The time of the compiler for a model, into however many programs it is cut.
+
+    To wait for another process that compiles the same takes none of it.
+
+    Args:
+        timeout: Seconds that the compiler may take; by default what its process says.
+        spent: Seconds that it took so far.
+    """
+
+    timeout: float | None = None
+    spent: float = 0.0
+
+    def compile(self, kind: str, module: bytes) -> bytes:
+        """Compile a module in the time that is left."""
+        session = compiler_process.session()
+        began = monotonic()
+        try:
+            return session.compile(kind, module, timeout=self.timeout, spent=self.spent)
+        finally:
+            self.spent += monotonic() - began
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +107,7 @@ def lower_graph(
 
 
 def compile_lowered(
-    lowered: LoweredModule, timeout: float | None = None
+    lowered: LoweredModule, clock: CompileClock | None = None
 ) -> tuple[bytes, tuple[Diagnostic, ...]]:
     """The executable payload of a lowered graph, and what was wrong with the cache.
 
@@ -91,7 +116,8 @@ def compile_lowered(
     Raises:
         DiagnosticError: As `compile_module`.
     """
-    made = [compile_module(bare, timeout, located) for bare, located in lowered.programs]
+    clock = clock or CompileClock()
+    made = [compile_module(bare, clock, located) for bare, located in lowered.programs]
     warnings = tuple(dict.fromkeys(each for _, found in made for each in found))
     payloads = [payload for payload, _ in made]
     return payloads[0] if lowered.plan is None else pjrt.link(lowered.plan, payloads), warnings
@@ -99,7 +125,7 @@ def compile_lowered(
 
 def compile_module(
     module: bytes,
-    timeout: float | None = None,
+    clock: CompileClock | None = None,
     located: bytes | None = None,
     *,
     foreign: bool = False,
@@ -108,7 +134,7 @@ def compile_module(
 
     Args:
         module: StableHLO, as text or bytecode.
-        timeout: Seconds that the compiler may take.
+        clock: Counts the compiler's time for all modules of a model.
         located: The same module with places, which the compiler's refusal then says.
         foreign: Whether it comes from a file, and is compiled only if it does nothing but compute.
 
@@ -116,18 +142,18 @@ def compile_module(
         DiagnosticError: Where the compiler refuses the module, crashes, hangs or runs out of
             memory.
     """
+    clock = clock or CompileClock()
 
     def make() -> bytes:
-        session = compiler_process.session()
         try:
-            return session.compile("portable" if foreign else "cpu", module, timeout=timeout)
+            return clock.compile("portable" if foreign else "cpu", module)
         except DiagnosticError as error:
             if located is None or any(each.code != REFUSED for each in error.diagnostics):
                 raise
-            return session.compile("cpu", located, timeout=timeout)
+            return clock.compile("cpu", located)
 
     with logger.log_time("compile by XLA"):
-        outcome = Cache(patience=timeout).get_or_make(cache_key(module), make)
+        outcome = Cache(patience=clock.timeout).get_or_make(cache_key(module), make)
     return outcome.content, outcome.warnings
 
 

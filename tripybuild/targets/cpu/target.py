@@ -14,6 +14,7 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.model.model_graph import EntryGraph, ModelGraph
 from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
 from tripybuild.targets.cpu.compile_module import (
+    CompileClock,
     compile_lowered,
     compile_module,
     lower_graph,
@@ -41,6 +42,7 @@ class Cpu(Target):
 
     def compile(self, request: CompileRequest) -> CompiledModel:
         """Compile ahead for the sizes, and keep the graph for others."""
+        clock = CompileClock(request.timeout)
 
         def ahead(members: dict[str, Any]) -> list[Diagnostic]:
             found: list[Diagnostic] = []
@@ -49,7 +51,7 @@ class Cpu(Target):
                     request.tell(
                         f"compile {' '.join(filter(None, (entry.name, sizes_name(sizes))))}"
                     )
-                    said, warnings = _add_specialization(request, entry, sizes, members)
+                    said, warnings = _add_specialization(request, entry, sizes, members, clock)
                     entry.manifest["specialisations"].append(said)
                     found += warnings
             return found
@@ -82,13 +84,14 @@ class Cpu(Target):
         members = model.members
         entries: list[Mapping[str, Any]] = []
         warnings: list[Diagnostic] = []
+        clock = CompileClock(timeout)
         for entry in model.manifest["entries"]:
             specialisations: list[Mapping[str, Any]] = []
             for each in entry["specialisations"]:
                 if sizes_name(each["sizes"]) != each["name"]:
                     raise manifest_error("its `specialisations` cannot be understood")
                 module = bytes(model.member(each["stablehlo"]))
-                members[each["payload"]], said = compile_module(module, timeout, foreign=True)
+                members[each["payload"]], said = compile_module(module, clock, foreign=True)
                 warnings += said
                 specialisations.append({**each, "identity": pjrt.identity()})
             entries.append({**entry, "specialisations": specialisations})
@@ -114,13 +117,14 @@ def _add_specialization(
     entry: EntryRequest,
     sizes: Mapping[str, int],
     members: dict[str, Any],
+    clock: CompileClock,
 ) -> tuple[dict[str, Any], tuple[Diagnostic, ...]]:
     """What the manifest says of a compiled module, and what was wrong with the cache."""
     name = sizes_name(sizes)
     stablehlo = entry_member(f"stablehlo/{name}.mlirbc", entry.name)
     program = entry_member(f"cpu/{name}.bin", entry.name)
     module = lower_graph(entry.graph, sizes, request.folder)
-    payload, warnings = compile_lowered(module, request.timeout)
+    payload, warnings = compile_lowered(module, clock)
     members[stablehlo], members[program] = module.whole, payload
     said = {
         "name": name,
