@@ -63,12 +63,14 @@ def check_together(recipes: Mapping[str, Graph]) -> None:
         DiagnosticError: At the first one that does not fit beside what is held for later ones.
     """
     last = last_readers(recipes)
+    met: memory.MemoryLimit | None = None
     held = 0
     for name, recipe in recipes.items():
         read = sum(byte_size(v) for each, v in recipe.weights.items() if each not in recipes)
         between = _peak_bytes(recipe.operations, recipe.outputs.values())
         total = held + read + between
-        met = memory.limit() if total > _LITTLE else None
+        if met is None and total > _LITTLE:
+            met = memory.limit()
         if met is not None and total > met.size:
             sizes = [memory.format_bytes(each) for each in (total, held, read + between)]
             message = f"to compute the prepared weight `{name}` takes {sizes[0]}"
