@@ -49,6 +49,8 @@ class Declaration:
     """Why a target never takes the operator."""
     moves: bool = False
     """Whether it takes elements elsewhere and computes nothing."""
+    reduces: bool = False
+    """Whether its work is not one step for each element that it gives, as its `cost` declares."""
 
 
 @dataclass(frozen=True, slots=True)

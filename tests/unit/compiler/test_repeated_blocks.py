@@ -15,6 +15,7 @@ from tripybuild.compiler.lowering.specialize import specialize_graph
 from tripybuild.model.graph_builder import build
 from tripybuild.targets.cpu import compile_module
 from tripybuild.trace.constants import Constant
+from tripybuild.trace.graph import Graph
 from tripybuild.types.dtypes import BY_NAME
 from tripybuild.weights import safetensors
 
@@ -101,7 +102,8 @@ define:
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut blocks of any size."""
-    monkeypatch.setattr(segments, "LEAST_BYTES", 1)
+    monkeypatch.setattr(segments, "LEAST_BYTES", 0)
+    monkeypatch.setattr(segments, "LEAST_OPERATIONS", 1)
     monkeypatch.setattr(segments, "LEAST_SAVED", 2)
 
 
@@ -152,7 +154,8 @@ def test_outputs_are_those_of_the_whole(
     whole = tripybuild.compile(spec, weights=weights)
     assert "call @" not in tripybuild.emit(spec, "stablehlo")
     wanted = [results(whole, batch) for batch in (2, 3)]
-    monkeypatch.setattr(segments, "LEAST_BYTES", 1)
+    monkeypatch.setattr(segments, "LEAST_BYTES", 0)
+    monkeypatch.setattr(segments, "LEAST_OPERATIONS", 1)
     monkeypatch.setattr(segments, "LEAST_SAVED", 2)
     text = tripybuild.emit(spec, "stablehlo")
     assert ("call @" in text) is (depth > 1)
@@ -292,6 +295,54 @@ def test_blocks_are_joined_until_they_are_worth_a_program(
         assert len({each.key for each in found}) < len(found)
         lengths.append(len(found))
     assert lengths[0] > lengths[1] > 1
+
+
+def chain(folder: Path, depth: int, width: str, body: str) -> Graph:
+    """The graph of a block of expressions on its input and a matrix, so many times."""
+    spec = folder / "chain.yaml"
+    types = f'x: "float32[{width}]", w: "float32[2048, 2048]"'
+    spec.write_text(
+        f"{HEAD}sizes: {{depth: {depth}}}\ninputs: {{{types}}}\nparts: {{h: block * depth}}\n"
+        f'outputs: {{y: "h(x, w)", z: w}}\ndefine:\n  block:\n    inputs: {{{types}}}\n'
+        f'    outputs: {{out: "{body}"}}\n'
+    )
+    return specialize_graph(build(spec).entry().graph, {})
+
+
+@pytest.mark.parametrize(
+    ("body", "width"),
+    [("relu(x * 1.01) - 0.001", "2000000"), ("relu(x)", "8000000"), ("relu(-x)", "64, 9000")],
+)
+def test_elementwise_blocks_stay_whole_whatever_they_move(
+    tmp_path: Path, body: str, width: str
+) -> None:
+    """XLA fuses them across blocks: a program for each would read and write all of it again."""
+    assert cut_graph(chain(tmp_path, 300, width, body)) == ()
+
+
+def test_blocks_of_few_operations_are_joined(tmp_path: Path) -> None:
+    """A block of one large product is less than what a program has."""
+    found = cut_graph(chain(tmp_path, 300, "8192, 2048", "x @ w"))
+    assert len(found) == 300 // segments.LEAST_OPERATIONS + 1
+    assert len({each.key for each in found}) == 2
+
+
+def test_blocks_with_products_between_elementwise_operations_are_cut(tmp_path: Path) -> None:
+    """Products are what a block is worth a program for."""
+    found = cut_graph(chain(tmp_path, 100, "8192, 2048", "relu(x @ w * 1.01) - 0.001"))
+    assert len(found) > len({each.key for each in found}) > 0
+
+
+def test_the_search_compares_few_distances() -> None:
+    """Those that recur most for each length: their number grows with the logarithm."""
+    random = np.random.default_rng(5)
+    block = random.integers(0, 50, 37)
+    for count in (8, 300):
+        kinds = np.concatenate([random.integers(0, 90, 200), np.tile(block, count)])
+        found = segments._periods(kinds)
+        assert 37 in found
+        assert len(found) <= segments.MOST_DISTANCES * len(kinds).bit_length()
+    assert segments._periods(np.arange(5000)) == []
 
 
 @pytest.mark.usefixtures("small_blocks")

@@ -205,7 +205,8 @@ def test_a_session_that_cannot_begin(tmp_path, sizes, state, code, message):
 
 def test_blocks_that_are_programs_of_their_own_copy_no_state(tmp_path, monkeypatch):
     """Each program takes the memory of its block's state; what a caller has stays as it is."""
-    monkeypatch.setattr(segments, "LEAST_BYTES", 1)
+    monkeypatch.setattr(segments, "LEAST_BYTES", 0)
+    monkeypatch.setattr(segments, "LEAST_OPERATIONS", 1)
     monkeypatch.setattr(segments, "LEAST_SAVED", 0)
     text = RUNNING.replace("mean: running", "mean: running * 4")
     text = text.replace("out: next.total", "out: tanh(next.total) * exp(-x) + sigmoid(x)")

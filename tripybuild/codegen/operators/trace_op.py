@@ -101,6 +101,8 @@ def declaration(operator: Operator, imports: Imports, indent: int, start: str) -
         arguments.append(["refuses=", bracket_list("{", whys, "}")])
     if operator.moves:
         arguments.append("moves=True")
+    if operator.reduces:
+        arguments.append("reduces=True")
     return " " * indent + render([start.lstrip(), call("Declaration", arguments)], indent)
 
 

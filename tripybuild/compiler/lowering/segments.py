@@ -6,6 +6,10 @@ where the least data crosses. Equal segments share one program, whatever they re
 weights, states, and what the segment before gives are all its arguments. Equality is that of
 `subgraph_key`, so a block that differs in one attribute or type is a program of its own.
 
+An elementwise operation costs next to nothing where it is fused with its neighbors, and a cut ends
+that. So a block is worth a program for what its other operations read and write: products,
+reductions and loops. A chain of elementwise operations is never cut.
+
 Constants belong to no segment. Each that reads one has it inside, where the compiler can fold it.
 """
 
@@ -15,6 +19,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 import numpy as np
+import numpy.typing as npt
 
 from tripybuild.compiler.lowering.footprint import byte_size
 from tripybuild.trace.constants import Constant
@@ -23,12 +28,17 @@ from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.structural_key import operation_key, subgraph_key
 from tripybuild.trace.values import Value
 
-LONGEST = 4096  # operations of a block that is looked for
-# A program more costs each call 10 microseconds, and up to 200 where the machine has other work:
-# the call waits for its threads. So a program has at least the work of reading so much memory.
-LEAST_BYTES = 16 << 20
+IntArray = npt.NDArray[np.int64]
+
+# A program more costs each call 130 microseconds, as its threads wait and begin again. That is 3 %
+# of the time that reading so much memory takes, which is the least that a program reads.
+LEAST_BYTES = 96 << 20
+LEAST_OPERATIONS = 16  # of a program
 # A program more takes as long to compile as some dozens of operations.
 LEAST_SAVED = 128
+# The search takes time in proportion to each.
+MOST_DISTANCES = 16  # that may be the period, for each length of what recurs
+MOST_DEPTH = 16  # of runs beside longer runs
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,7 +69,7 @@ def cut_graph(graph: Graph) -> tuple[Segment, ...]:
     if any(isinstance(value.producer, Constant) for value in outputs):
         return ()
     operations = [each for each in graph.operations if not isinstance(each, Constant)]
-    cuts = {0, *_Cutter(operations).cuts(0, len(operations)), len(operations)}
+    cuts = {0, *_Cutter(operations).cuts(), len(operations)}
     if len(cuts) == 2:
         return ()
     found = _segments(operations, sorted(cuts), outputs)
@@ -75,31 +85,41 @@ class _Cutter:
     """Looks for repeated blocks in a sequence of operations."""
 
     def __init__(self, operations: Sequence[TraceOp]) -> None:
-        numbers: dict[object, int] = {}
-        kinds = [numbers.setdefault(_kind(each), len(numbers)) for each in operations]
-        self._kinds = np.array(kinds, np.int64)
-        self._crossing = _crossing_bytes(operations)
-        # What the operations up to each place read and write, in bytes.
+        # What the operations up to each place read and write, in bytes, whatever is fused.
         self._moved = [0, *accumulate(map(_moved_bytes, operations))]
+        self._operations = operations
+        self._kinds = np.empty(0, np.int64)
+        self._crossing: list[int] = []
 
-    def cuts(self, begin: int, end: int) -> Iterable[int]:
-        """The places before operations where the repeated blocks of a range begin and end."""
-        found = self._longest_run(begin, end)
+    def cuts(self) -> Iterable[int]:
+        """The places before operations where repeated blocks begin and end."""
+        if self._moved[-1] < 2 * LEAST_BYTES:
+            return []
+        numbers: dict[object, int] = {}
+        kinds = [numbers.setdefault(_kind(each), len(numbers)) for each in self._operations]
+        self._kinds = np.array(kinds, np.int64)
+        self._crossing = _crossing_bytes(self._operations)
+        return self._cuts(0, len(kinds), MOST_DEPTH)
+
+    def _cuts(self, begin: int, end: int, depth: int) -> Iterable[int]:
+        found = self._longest_run(begin, end) if depth else None
         if found is None:
             return []
         first, period, count = found
         last = first + period * count
         return [
-            *self.cuts(begin, first),
+            *self._cuts(begin, first, depth - 1),
             *range(first, last + 1, period),
-            *self.cuts(last, end),
+            *self._cuts(last, end, depth - 1),
         ]
 
     def _longest_run(self, begin: int, end: int) -> tuple[int, int, int] | None:
         """Where the blocks begin that save most operations, how long they are, and how many."""
+        if end - begin <= LEAST_SAVED or self._moved[end] - self._moved[begin] < 2 * LEAST_BYTES:
+            return None
         best, saved = None, LEAST_SAVED - 1
         kinds = self._kinds[begin:end]
-        for period in range(1, min(len(kinds) // 2, LONGEST) + 1):
+        for period in _periods(kinds):
             edges = np.flatnonzero(kinds[period:] != kinds[:-period])
             edges = np.concatenate(([-1], edges, [len(kinds) - period]))
             lengths = np.diff(edges) - 1
@@ -116,7 +136,9 @@ class _Cutter:
     def _joined(self, first: int, period: int, count: int) -> tuple[int, int, int]:
         """The same run in longer blocks, each of which is worth a program."""
         moved = self._moved[first + period] - self._moved[first]
-        joined = -(-LEAST_BYTES // max(moved, 1))
+        joined = -(-LEAST_OPERATIONS // period)
+        if moved < LEAST_BYTES:
+            joined = max(joined, -(-LEAST_BYTES // moved) if moved else count + 1)
         return first, period * joined, count // joined
 
     def _best_phase(self, first: int, period: int, length: int) -> tuple[int, int, int]:
@@ -131,6 +153,27 @@ class _Cutter:
         return phase, period, (end - phase) // period
 
 
+def _periods(kinds: IntArray) -> list[int]:
+    """The distances at which much of a sequence recurs, which its periods are among.
+
+    Of the strings of each power of two of kinds, the distances to the next equal ones are counted.
+    """
+    found: set[int] = set()
+    ranks, length = kinds, 1
+    while 2 * length <= len(kinds):
+        order = np.argsort(ranks, kind="stable")
+        same = ranks[order[1:]] == ranks[order[:-1]]
+        counts = np.bincount(np.diff(order)[same])
+        if not counts.size:  # no string recurs, and no longer one does
+            break
+        most = np.argsort(-counts, kind="stable")[:MOST_DISTANCES]
+        found.update(int(each) for each in most if counts[each])
+        pairs = ranks[:-length] * len(kinds) + ranks[length:]
+        ranks = np.unique(pairs, return_inverse=True)[1]
+        length *= 2
+    return sorted(each for each in found if 2 * each <= len(kinds))
+
+
 def _kind(operation: TraceOp) -> object:
     """An operation without its operands: what it is and the types that it takes and gives."""
     read = tuple([value.type for value in operation.reads()])
@@ -138,6 +181,9 @@ def _kind(operation: TraceOp) -> object:
 
 
 def _moved_bytes(operation: TraceOp) -> int:
+    """What an operation reads and writes; none where it can be fused with its neighbors."""
+    if not (operation.declaration.reduces or operation.region_fields()):
+        return 0
     return sum(byte_size(value) for value in (*operation.reads(), *operation.outputs))
 
 

@@ -264,6 +264,12 @@ class Operator:
         for name in dict.fromkeys([*longest, *(n for names in self.signatures for n in names)]):
             yield everything[name]
 
+    @property
+    def reduces(self) -> bool:
+        """Whether its declared work is not one step for each element of the results."""
+        flops = self.cost.get("flops")
+        return flops is not None and flops.text.strip() != "0"
+
     def regions(self) -> dict[str, RegionPattern]:
         """The attributes that are graphs, with their types."""
         found = ((name, a.pattern) for name, a in self.attributes.items())

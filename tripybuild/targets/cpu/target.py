@@ -8,6 +8,7 @@ StableHLO can compute and nothing else (`targets.xla.foreign_module`), so `rebui
 from collections.abc import Mapping
 from typing import Any
 
+from tripybuild.artifact.call_signature import CallSignature
 from tripybuild.artifact.manifest_schema import manifest_error
 from tripybuild.compiler.lowering.specialize import sizes_name
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
@@ -164,10 +165,19 @@ def _load_program(
     except (KeyError, TypeError, ValueError) as error:
         raise manifest_error("its program does not take its weights") from error
     types = [(each.dtype, each.shape) for each in loaded.parameters]
-    results = len(entry.manifest["outputs"])
-    if types != entry.signature.types(sizes) or len(loaded.results) != results:
+    results = [(each.dtype, each.shape) for each in loaded.results]
+    if types != entry.signature.types(sizes) or results != _result_types(entry, sizes):
         raise manifest_error("its program is that of another model")
     return loaded
+
+
+def _result_types(entry: CompiledEntry, sizes: Mapping[str, int]) -> list[Any]:
+    """The dtype and the shape of each output for these sizes, as the manifest has them."""
+    outputs = {**entry.manifest, "inputs": entry.manifest["outputs"], "laws": []}
+    try:
+        return CallSignature(entry.label, outputs).types(sizes)
+    except (ArithmeticError, KeyError, ValueError) as error:
+        raise manifest_error("its `outputs` cannot be understood") from error
 
 
 def _other_version(sizes: str, made_by: str) -> Diagnostic:

@@ -59,12 +59,18 @@ class KeptArray:
         return self._read(self.buffer).copy()
 
 
+def byte_size(type: ArrayType) -> int:
+    """The bytes of an array on the device."""
+    count = math.prod(type.shape)
+    return (count + 1) // 2 if type.dtype.name in PACKED else count * type.dtype.itemsize
+
+
 def reader(type: ArrayType) -> Callable[[Any], Array]:
     """Return a function from a result on the device to an array over the same memory."""
     shape, dtype = type.shape, type.dtype
     count = math.prod(shape)
     packed = dtype.name in PACKED
-    block = ctypes.c_char * ((count + 1) // 2 if packed else count * dtype.itemsize)
+    block = ctypes.c_char * byte_size(type)
     at, array = block.from_address, np.ndarray
 
     def read(buffer: Any) -> Array:

@@ -9,7 +9,7 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process import memory
 from tripybuild.process.per_process import per_process, process
 from tripybuild.stablehlo.functions import CallPlan
-from tripybuild.targets.xla.arrays import Array, ArrayType, KeptArray, reader
+from tripybuild.targets.xla.arrays import Array, ArrayType, KeptArray, byte_size, reader
 from tripybuild.targets.xla.client import client, devices, placement
 
 ALWAYS_THERE = 1 << 28  # bytes that are not worth a look at the limits
@@ -46,6 +46,13 @@ def format_error(reason: str) -> DiagnosticError:
     message = f"The payload is not a compiled CPU program: {reason}"
     hint = "compile the model again"
     return DiagnosticError(Diagnostic("executable-not-recognized", message, hint=hint))
+
+
+def header_error(reason: str) -> DiagnosticError:
+    """The refusal of a payload whose digest is right and whose header is not."""
+    message = f"the header of the compiled program does not describe it: {reason}"
+    hint = "do not run it; compile the model again"
+    return DiagnosticError(Diagnostic("executable-altered", message, hint=hint))
 
 
 @per_process
@@ -85,7 +92,6 @@ class LoadedProgram:
         self._constant_arrays = tuple(constants)
         self._constant_types = parameters[: len(constants)]
         if plan is not None:
-            _check_plan(programs, plan, parameters)
             self._readers = _own_memory(self._readers, plan)
         self._load()
 
@@ -95,8 +101,8 @@ class LoadedProgram:
 
         mark = process.mark
         loaded = [_deserialize(each.content) for each in self._programs]
-        for each in loaded:
-            self._check_size(each)
+        for each, program in zip(loaded, self._programs, strict=True):
+            self._check_size(each, program)
         self._put = xla_client.batched_device_put
         self._share = xla_client.HostBufferSemantics.ZERO_COPY
         self._placement = placement()
@@ -165,13 +171,18 @@ class LoadedProgram:
             self._beside[kept] = readers
         return self._beside[kept]
 
-    def _check_size(self, loaded: Any) -> None:
+    def _check_size(self, loaded: Any, program: Program) -> None:
         """Refuse a program that cannot run: the system might end the process amid a call.
 
         Raises:
-            DiagnosticError: What it computes takes more than all memory.
+            DiagnosticError: What it computes takes more than all memory, or it takes or gives other
+                bytes than those that arrays are made over.
         """
         sizes = loaded.get_compiled_memory_stats()
+        taken, given = (sum(map(byte_size, e)) for e in (program.parameters, program.results))
+        table = sizes.output_size_in_bytes - given  # a pointer to each, where there are several
+        if taken != sizes.argument_size_in_bytes or not 0 <= table <= 8 * len(program.results):
+            raise header_error("it takes or gives other types")
         needed = sizes.temp_size_in_bytes + sizes.output_size_in_bytes
         if needed > ALWAYS_THERE and (met := memory.limit()) and needed > met.size:
             message = f"the program takes {memory.format_bytes(needed)} beside its inputs"
@@ -239,22 +250,3 @@ def _copy(read: Callable[[Any], Array]) -> Callable[[Any], Array]:
 def _keep(type: ArrayType) -> Callable[[Any], KeptArray]:
     read = reader(type)
     return lambda buffer: KeptArray(buffer, type, read)
-
-
-def _check_plan(
-    programs: Sequence[Program], plan: CallPlan, parameters: Sequence[ArrayType]
-) -> None:
-    """Refuse a plan in which a program would be given what it does not take.
-
-    Raises:
-        DiagnosticError: It is so.
-    """
-    types: list[ArrayType] = list(parameters)
-    try:
-        for program, takes in plan.steps:
-            if tuple(types[each] for each in takes) != programs[program].parameters:
-                raise format_error("its programs do not fit together")
-            types += programs[program].results
-        _ = [types[each] for each in plan.results]
-    except (IndexError, TypeError) as error:
-        raise format_error("its programs do not fit together") from error

@@ -8,7 +8,6 @@ Results are therefore built by result handlers, and read through their address (
 
 import json
 import platform
-import struct
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -19,13 +18,18 @@ import numpy as np
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process.per_process import per_process
 from tripybuild.stablehlo.functions import CallPlan
-from tripybuild.targets.xla.arrays import DTYPES, Array, ArrayType
+from tripybuild.targets.xla.arrays import DTYPES, Array
 from tripybuild.targets.xla.client import client, devices
-from tripybuild.targets.xla.loaded_program import LoadedProgram, Program, format_error
+from tripybuild.targets.xla.loaded_program import LoadedProgram
 from tripybuild.targets.xla.payload import canonicalize
+from tripybuild.targets.xla.payload_header import (
+    MAGIC,
+    encode_payload,
+    read_programs,
+    split_payload,
+)
 
-MAGIC = b"tbpjrt01"
-FIELDS = {"identity", "parameters", "results"}
+__all__ = ["DTYPES", "MAGIC", "CompileError", "compile", "identity", "link", "load", "prepare"]
 
 
 class CompileError(RuntimeError):
@@ -91,7 +95,7 @@ def compile(stablehlo: str | bytes, options: Mapping[str, str | bool | int] | No
         "parameters": [_spell(each) for each in shape.parameter_shapes()],
         "results": [_spell(each) for each in results],
     }
-    return _encode(header, canonicalize(_serialize(loaded)))
+    return encode_payload(header, canonicalize(_serialize(loaded)))
 
 
 def link(plan: CallPlan, payloads: Sequence[bytes]) -> bytes:
@@ -101,7 +105,7 @@ def link(plan: CallPlan, payloads: Sequence[bytes]) -> bytes:
         plan: What `@main` does.
         payloads: What `compile` made of each function.
     """
-    split = [_split(memoryview(each)) for each in payloads]
+    split = [split_payload(memoryview(each)) for each in payloads]
     types: list[Any] = list(plan.parameters)
     for program, _ in plan.steps:
         types += split[program][0]["results"]
@@ -116,12 +120,7 @@ def link(plan: CallPlan, payloads: Sequence[bytes]) -> bytes:
         "steps": plan.steps,
         "returns": plan.results,
     }
-    return _encode(header, *[content for _, content in split])
-
-
-def _encode(header: Mapping[str, Any], *contents: bytes | memoryview) -> bytes:
-    text = json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
-    return b"".join((MAGIC, struct.pack("<I", len(text)), text, *contents))
+    return encode_payload(header, *[content for _, content in split])
 
 
 def _serialize(loaded: Any) -> bytes:
@@ -148,41 +147,10 @@ def load(payload: bytes | memoryview, constants: Sequence[Array] = ()) -> Loaded
     Raises:
         DiagnosticError: The payload is none, or another version or processor made it.
     """
-    header, content = _split(memoryview(payload))
+    header, content = split_payload(memoryview(payload))
     if header["identity"] != identity():
         raise DiagnosticError(_incompatible(header["identity"]))
-    types = _types(header["parameters"]), _types(header["results"])
-    if "programs" not in header:
-        return LoadedProgram([Program(content, *types)], None, *types, constants)
-    programs = []
-    for each in header["programs"]:
-        size = each["size"]
-        programs.append(
-            Program(content[:size], _types(each["parameters"]), _types(each["results"]))
-        )
-        content = content[size:]
-    steps = tuple((program, tuple(takes)) for program, takes in header["steps"])
-    plan = CallPlan(tuple(header["parameters"]), steps, tuple(header["returns"]))
-    return LoadedProgram(programs, plan, *types, constants)
-
-
-def _split(payload: memoryview) -> tuple[dict[str, Any], memoryview]:
-    start = len(MAGIC) + 4
-    if len(payload) < start or payload[: len(MAGIC)] != MAGIC:
-        raise format_error("it does not begin as one")
-    end = start + struct.unpack_from("<I", payload, len(MAGIC))[0]
-    try:
-        header = json.loads(bytes(payload[start:end]))
-        known = header.keys() in (FIELDS, FIELDS | {"programs", "steps", "returns"})
-    except (ValueError, AttributeError):
-        known = False
-    if not known:
-        raise format_error("its header is malformed")
-    return header, payload[end:]
-
-
-def _types(spelled: Sequence[tuple[str, Sequence[int]]]) -> tuple[ArrayType, ...]:
-    return tuple(ArrayType(tuple(shape), DTYPES[name]) for name, shape in spelled)
+    return LoadedProgram(*read_programs(header, content), constants)
 
 
 def _incompatible(found: Mapping[str, str]) -> Diagnostic:

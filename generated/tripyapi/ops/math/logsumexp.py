@@ -8,7 +8,7 @@ from tripybuild.frontend import begin
 from tripybuild.trace import Declaration
 from tripybuild.types import dtypes, shapes
 
-DECLARATION = Declaration("logsumexp", "ops_registry/math/logsumexp.yaml")
+DECLARATION = Declaration("logsumexp", "ops_registry/math/logsumexp.yaml", reduces=True)
 
 
 def logsumexp(

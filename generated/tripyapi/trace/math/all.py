@@ -16,7 +16,7 @@ class All(TraceOp):
     dim: tuple[int, ...]
     keepdim: bool
 
-    declaration = Declaration("all", "ops_registry/math/all.yaml")
+    declaration = Declaration("all", "ops_registry/math/all.yaml", reduces=True)
 
     @classmethod
     def infer(cls, check: Check, input: Value, dim: Any = None, keepdim: bool = False) -> Self:

@@ -16,7 +16,7 @@ class AnyOperation(TraceOp):
     dim: tuple[int, ...]
     keepdim: bool
 
-    declaration = Declaration("any", "ops_registry/math/any.yaml")
+    declaration = Declaration("any", "ops_registry/math/any.yaml", reduces=True)
 
     @classmethod
     def infer(cls, check: Check, input: Value, dim: Any = None, keepdim: bool = False) -> Self:

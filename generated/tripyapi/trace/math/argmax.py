@@ -26,6 +26,7 @@ class Argmax(TraceOp):
                 source="ops_registry/families/arg_reduction.yaml",
             ),
         },
+        reduces=True,
     )
 
     @classmethod

@@ -16,7 +16,7 @@ class Max(TraceOp):
     dim: tuple[int, ...]
     keepdim: bool
 
-    declaration = Declaration("max", "ops_registry/math/max.yaml")
+    declaration = Declaration("max", "ops_registry/math/max.yaml", reduces=True)
 
     @classmethod
     def infer(cls, check: Check, input: Value, dim: Any = None, keepdim: bool = False) -> Self:

@@ -16,7 +16,7 @@ class Mean(TraceOp):
     dim: tuple[int, ...]
     keepdim: bool
 
-    declaration = Declaration("mean", "ops_registry/math/mean.yaml")
+    declaration = Declaration("mean", "ops_registry/math/mean.yaml", reduces=True)
 
     @classmethod
     def infer(cls, check: Check, input: Value, dim: Any = None, keepdim: bool = False) -> Self:

@@ -16,7 +16,7 @@ class Min(TraceOp):
     dim: tuple[int, ...]
     keepdim: bool
 
-    declaration = Declaration("min", "ops_registry/math/min.yaml")
+    declaration = Declaration("min", "ops_registry/math/min.yaml", reduces=True)
 
     @classmethod
     def infer(cls, check: Check, input: Value, dim: Any = None, keepdim: bool = False) -> Self:

@@ -16,7 +16,7 @@ class Prod(TraceOp):
     dim: tuple[int, ...]
     keepdim: bool
 
-    declaration = Declaration("prod", "ops_registry/math/prod.yaml")
+    declaration = Declaration("prod", "ops_registry/math/prod.yaml", reduces=True)
 
     @classmethod
     def infer(cls, check: Check, input: Value, dim: Any = None, keepdim: bool = False) -> Self:

@@ -16,7 +16,7 @@ class Sum(TraceOp):
     dim: tuple[int, ...]
     keepdim: bool
 
-    declaration = Declaration("sum", "ops_registry/math/sum.yaml")
+    declaration = Declaration("sum", "ops_registry/math/sum.yaml", reduces=True)
 
     @classmethod
     def infer(cls, check: Check, input: Value, dim: Any = None, keepdim: bool = False) -> Self:

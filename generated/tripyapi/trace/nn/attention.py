@@ -38,6 +38,7 @@ class Attention(TraceOp):
                 "A mask of shape {M} does not broadcast to the scores of shape {scores}",
             ),
         },
+        reduces=True,
     )
 
     @classmethod

@@ -43,6 +43,7 @@ class Avgpool(TraceOp):
                 source="ops_registry/families/pooling.yaml",
             ),
         },
+        reduces=True,
     )
 
     @classmethod

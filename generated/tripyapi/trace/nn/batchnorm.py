@@ -19,7 +19,7 @@ class Batchnorm(TraceOp):
     running_var: Value
     eps: float
 
-    declaration = Declaration("batchnorm", "ops_registry/nn/batchnorm.yaml")
+    declaration = Declaration("batchnorm", "ops_registry/nn/batchnorm.yaml", reduces=True)
 
     @classmethod
     def infer(

@@ -52,6 +52,7 @@ class Convolution(TraceOp):
                 "The kernel is larger than the padded input, so the output would have shape {[N, M, *E]}",
             ),
         },
+        reduces=True,
     )
 
     @classmethod

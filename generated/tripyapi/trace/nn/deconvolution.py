@@ -52,6 +52,7 @@ class Deconvolution(TraceOp):
                 "The padding cuts off everything, so the output would have shape {[N, M, *E]}",
             ),
         },
+        reduces=True,
     )
 
     @classmethod

@@ -24,6 +24,7 @@ class Einsum(TraceOp):
                 "The shapes {S} do not agree in the dimensions that `{equation}` matches",
             ),
         },
+        reduces=True,
     )
 
     @classmethod

@@ -28,6 +28,7 @@ class Groupnorm(TraceOp):
                 "The {C} channels must be a multiple of `num_groups` = {num_groups}",
             ),
         },
+        reduces=True,
     )
 
     @classmethod

@@ -31,6 +31,7 @@ class Instancenorm(TraceOp):
                 "C == num_channels", "The batch has {C} channels, and not {num_channels}"
             ),
         },
+        reduces=True,
     )
 
     @classmethod

@@ -30,6 +30,7 @@ class Layernorm(TraceOp):
                 "The last sizes of {S} must be {W}",
             ),
         },
+        reduces=True,
     )
 
     @classmethod

@@ -16,7 +16,7 @@ class Linear(TraceOp):
     weight: Value
     bias: Value | None
 
-    declaration = Declaration("linear", "ops_registry/nn/linear.yaml")
+    declaration = Declaration("linear", "ops_registry/nn/linear.yaml", reduces=True)
 
     @classmethod
     def infer(cls, check: Check, input: Value, weight: Value, bias: Value | None = None) -> Self:

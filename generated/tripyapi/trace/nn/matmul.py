@@ -28,6 +28,7 @@ class Matmul(TraceOp):
                 "conformable(A[:-2], B[:-2])", "The batches {A[:-2]} and {B[:-2]} do not broadcast"
             ),
         },
+        reduces=True,
     )
 
     @classmethod

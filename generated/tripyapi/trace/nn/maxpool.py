@@ -42,6 +42,7 @@ class Maxpool(TraceOp):
                 source="ops_registry/families/pooling.yaml",
             ),
         },
+        reduces=True,
     )
 
     @classmethod
