@@ -36,7 +36,7 @@ LEAST_BYTES = 96 << 20
 LEAST_OPERATIONS = 16  # of a program
 # A program more takes as long to compile as some dozens of operations.
 LEAST_SAVED = 128
-# The search takes time in proportion to each.
+# The search takes time in proportion to each of these.
 MOST_DISTANCES = 16  # that may be the period, for each length of what recurs
 MOST_DEPTH = 16  # of runs beside longer runs
 
