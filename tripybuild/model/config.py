@@ -112,6 +112,9 @@ def read_config(
         name, source = given.name, given.as_posix()
         found = _plain(read, Span(source, 1, 1, 1, 2))
     else:
+        if not isinstance(given, Mapping):
+            message = f"a configuration is a file or a mapping, but this is {given!r:.60}"
+            raise DiagnosticError(Diagnostic("config-malformed", message))
         found = _plain(given, span)
         name, source, content = "", "memory", json.dumps(found, sort_keys=True).encode()
     reads: dict[str, Any] = {}
