@@ -107,8 +107,13 @@ class CallSignature:
         hint = "a NumPy array, or anything with DLPack"
         raise DiagnosticError(Diagnostic("wrong-type", message, hint=hint))
 
-    def bind(self, arrays: list[Array]) -> dict[str, int]:
+    def bind(self, arrays: list[Array], known: Mapping[str, int] | None = None) -> dict[str, int]:
         """The sizes of the symbols.
+
+        Args:
+            arrays: The inputs in order.
+            known: Sizes that something else tells; then a symbol may stay open, and what it is in
+                is not checked.
 
         Raises:
             DiagnosticError: With every dtype, shape, range and law that does not hold.
@@ -123,11 +128,12 @@ class CallSignature:
             for name, size in sizes.items()
             if (text := self.ranges[name].violation(name, size)) is not None
         ]
+        sizes = {**(known or {}), **sizes}
         if not found:
             found += [
                 d
                 for a, x in zip(self.inputs.values(), arrays, strict=True)
-                for d in _expressions(a, x, sizes)
+                for d in _expressions(a, x, sizes, can_be_open=known is not None)
             ]
         if not found:
             found += self.law_violations(sizes)
@@ -235,17 +241,32 @@ def _evaluate_sizes(value: Any, sizes: Mapping[str, int]) -> Any:
     return dims.evaluate(value, sizes) if isinstance(value, Dim) else value
 
 
-def _expressions(argument: Argument, array: Array, sizes: Mapping[str, int]) -> list[Diagnostic]:
-    """Dimensions such as `2 * S`, now that all symbols are bound."""
+def _expressions(
+    argument: Argument, array: Array, sizes: Mapping[str, int], *, can_be_open: bool
+) -> list[Diagnostic]:
+    """Dimensions such as `2 * S`, now that symbols are bound."""
     found = []
     for position, (wanted, size) in enumerate(zip(argument.shape, array.shape, strict=True)):
-        if isinstance(wanted, Dim) and wanted.name is None and dims.evaluate(wanted, sizes) != size:
-            message = (
-                f"dimension {position} of the input `{argument.name}` must be {wanted} = "
-                f"{dims.evaluate(wanted, sizes)}, but is {size}"
-            )
+        if not isinstance(wanted, Dim) or wanted.name is not None:
+            continue
+        if can_be_open and not all(symbol in sizes for symbol in wanted.symbols):
+            continue
+        where = f"dimension {position} of the input `{argument.name}`"
+        try:
+            number = dims.evaluate(wanted, sizes)
+        except ZeroDivisionError:
+            found.append(Diagnostic("size-out-of-range", division_message(where, wanted, sizes)))
+            continue
+        if number != size:
+            message = f"{where} must be {wanted} = {number}, but is {size}"
             found.append(Diagnostic("input-shape", message))
     return found
+
+
+def division_message(where: str, size: Dim, sizes: Mapping[str, int]) -> str:
+    """What is wrong with a size that is divided by zero for these sizes."""
+    told = ", ".join(f"{name} = {sizes[name]}" for name in sorted(size.symbols))
+    return f"{where} is {size}, which is divided by zero for {told}"
 
 
 def _shape(shape: tuple[object, ...]) -> str:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 PATH = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
+INPUT = re.compile(r"[A-Za-z_]\w*(\.\w+)*", re.ASCII)  # a state of a block is `layers.0.keys`
 LARGEST = 1 << 62
 EXAMPLE = "x=float32[2,N=1:4:8]"
 HELP = (
@@ -94,8 +95,8 @@ def shape(text: str) -> SizeAssignment:
 
 
 def source(text: str) -> InputFile:
-    """Read `tokens=tokens.npy`."""
-    name, path = _split(text, "tokens=tokens.npy")
+    """Read `tokens=tokens.npy` or `layers.0.keys=keys.npy`."""
+    name, path = _split(text, "tokens=tokens.npy", INPUT)
     return InputFile(name, Path(path))
 
 

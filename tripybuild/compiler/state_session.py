@@ -4,14 +4,22 @@ Invariant: a state is an array of the type that the entries declare, all for one
 stays in the target's memory, where the next call may overwrite it, and is copied when it is read.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+import math
+import sys
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, ValuesView
 from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tripybuild.artifact.call_signature import Argument, Array, CallSignature
+from tripybuild.artifact.call_signature import (
+    RANGES_HINT,
+    Argument,
+    Array,
+    CallSignature,
+    division_message,
+)
 from tripybuild.artifact.graph_json import decode_value
 from tripybuild.artifact.manifest_schema import manifest_error
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
@@ -35,7 +43,7 @@ class Session:
     def __init__(self, model: "Executable", arrays: dict[str, Any]) -> None:
         self._model, self._arrays = model, arrays
         self._entries = {n: SessionEntry(self._run, e) for n, e in model.entries.items()}
-        self._lock, self._lost = Lock(), False
+        self._lock, self._is_whole = Lock(), True
 
     def __call__(self, /, **arrays: Any) -> dict[str, Array]:
         """Run the only entry with its inputs but for the state; give its outputs but for `.next`.
@@ -72,19 +80,24 @@ class Session:
         return f"<Session of {self._model.manifest['model']}: {kept}>"
 
     @property
-    def state(self) -> Mapping[str, Array]:
-        """The state by name. Each array is a copy, made when it is read."""
-        return _StateView(self._arrays, self._read)
+    def state(self) -> "StateView":
+        """The state by name. Each array is a copy, made when it is read.
+
+        Where another thread calls the session, `state.copy()` is all of it between two calls.
+        """
+        return StateView(self._arrays, self._read)
 
     # Methods have no public names, which entries of a model could have.
 
-    def _read(self, name: str) -> Array:
-        """A copy of one state, which later calls leave as it is."""
+    def _read(self, names: Iterable[str]) -> dict[str, Array]:
+        """Copies of some states, all of one moment, which later calls leave as they are."""
         with self._lock:
             self._check_kept()
-            found = self._arrays[name]
-            array: Array = found.read_kept() if hasattr(found, "read_kept") else found.copy()
-            return array
+            found = {name: self._arrays[name] for name in names}
+            return {
+                name: each.read_kept() if hasattr(each, "read_kept") else each.copy()
+                for name, each in found.items()
+            }
 
     def _run(
         self, entry: "ExecutableEntry", given: Mapping[str, Any], kept: frozenset[int]
@@ -99,19 +112,21 @@ class Session:
             self._check_kept()
             inputs = entry.signature.inputs
             taken = {name: self._arrays[name] for name in entry.states if name in inputs}
-            try:
-                results = entry.run({**given, **taken}, kept)
-            except BaseException:
-                # A program that was stopped may have taken the memory of the state already.
-                self._lost = any(getattr(a, "is_given_away", False) for a in taken.values())
-                raise
-            for name in entry.states:
-                if (updated := next_name(name)) in results:
-                    self._arrays[name] = results.pop(updated)
+            # A call that is stopped at any line leaves this: its program may have taken the memory
+            # of the state already.
+            self._is_whole = False
+            results = entry.run({**given, **taken}, kept)
+            updated = {n: results.pop(u) for n in entry.states if (u := next_name(n)) in results}
+            self._arrays.update(updated)  # all of them or none: nothing stops it in between
+            self._is_whole = True
         return results
 
     def _check_kept(self) -> None:
-        if self._lost:
+        """Check that the memory of the state was not given away by a call that was stopped."""
+        if self._is_whole:
+            return
+        self._is_whole = not any(getattr(a, "is_given_away", False) for a in self._arrays.values())
+        if not self._is_whole:
             message = f"the state of `{self._model.manifest['model']}` is lost: a call was stopped"
             hint = "start a new session"
             raise DiagnosticError(Diagnostic("state-lost", message, hint=hint))
@@ -133,14 +148,28 @@ class SessionEntry:
         return f"<Entry {self._entry.label} of a session>"
 
 
-class _StateView(Mapping[str, Array]):
-    """States by name; `read` copies one of them."""
+class StateView(Mapping[str, Array]):
+    """States by name; `read` copies some of them at one moment."""
 
-    def __init__(self, arrays: Mapping[str, Any], read: Callable[[str], Array]) -> None:
+    def __init__(
+        self, arrays: Mapping[str, Any], read: Callable[[Iterable[str]], dict[str, Array]]
+    ) -> None:
         self._arrays, self._read = arrays, read
 
+    def copy(self) -> dict[str, Array]:
+        """All states as they are between two calls."""
+        return self._read(self._arrays)
+
+    def items(self) -> ItemsView[str, Array]:
+        """The names and all states, as they are between two calls."""
+        return self.copy().items()
+
+    def values(self) -> ValuesView[Array]:
+        """All states as they are between two calls."""
+        return self.copy().values()
+
     def __getitem__(self, name: str) -> Array:
-        return self._read(name)
+        return self._read([name])[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._arrays)
@@ -209,8 +238,30 @@ def start_session(
     Raises:
         DiagnosticError: A state or a size is missing, unknown, or does not fit.
     """
-    label, given = model.manifest["model"], dict(state or {})
+    given = state.copy() if isinstance(state, StateView) else dict(state or {})
     declared = declared_state(model)
+    begun, shapes = check_state(model, given, sizes)
+    every = declared.signature(model.manifest["model"], list(declared.tensors)).inputs
+    return Session(
+        model,
+        {
+            name: _copied(begun[name])
+            if name in begun
+            else _filled(each, shapes[name], declared.first)
+            for name, each in every.items()
+        },
+    )
+
+
+def check_state(
+    model: "Executable", given: Mapping[str, Any], sizes: Mapping[str, int]
+) -> tuple[dict[str, Array], dict[str, list[int]]]:
+    """Arrays that can begin a session, and the shapes of all states. No element is read.
+
+    Raises:
+        DiagnosticError: A state or a size is missing, unknown, or does not fit.
+    """
+    label, declared = model.manifest["model"], declared_state(model)
     if not declared.tensors:
         message = f"`{label}` has no state, so there is nothing to keep"
         raise DiagnosticError(Diagnostic("wrong-value", message, hint="call it as it is"))
@@ -218,15 +269,7 @@ def start_session(
     signature = declared.signature(label, list(given))
     arrays = signature.arrays(given)
     known = _bind_sizes(label, declared, signature, arrays, sizes)
-    begun = dict(zip(given, arrays, strict=True))
-    every = declared.signature(label, list(declared.tensors)).inputs
-    return Session(
-        model,
-        {
-            name: _copied(begun[name]) if name in begun else _filled(each, known, declared.first)
-            for name, each in every.items()
-        },
-    )
+    return dict(zip(given, arrays, strict=True)), _shapes(label, declared, known)
 
 
 def start_for_inputs(
@@ -237,13 +280,31 @@ def start_for_inputs(
     Raises:
         DiagnosticError: An input does not fit, or a state has no number that it begins as.
     """
-    declared = declared_state(model)
+    return start_session(model, None, sizes_of_inputs(model, entry, given))
+
+
+def sizes_of_inputs(
+    model: "Executable",
+    entry: "ExecutableEntry",
+    given: Mapping[str, Any],
+    states: Iterable[str] = (),
+) -> dict[str, int]:
+    """The sizes of states, by the inputs of a call, but for those that some states tell.
+
+    Raises:
+        DiagnosticError: An input does not fit.
+    """
+    label, declared = model.manifest["model"], declared_state(model)
+    told = declared.signature(label, [name for name in states if name in declared.tensors])
+    named = {getattr(size, "name", None) for each in told.inputs.values() for size in each.shape}
+    wanted = [name for name in declared.symbols(label) if name not in named]
+    if not wanted and declared.tensors:
+        return {}
     inputs = [each for name, each in entry.inputs.items() if name not in declared.tensors]
     manifest = {"inputs": inputs, "ranges": entry.manifest["ranges"], "laws": []}
     signature = CallSignature(entry.label, manifest)
-    sizes = signature.bind(signature.arrays(given))
-    wanted = declared.symbols(model.manifest["model"])
-    return start_session(model, None, {name: n for name, n in sizes.items() if name in wanted})
+    sizes = signature.bind(signature.arrays(given), {})  # the call checks what is open here
+    return {name: size for name, size in sizes.items() if name in wanted}
 
 
 def _check_names(label: str, given: Mapping[str, Any], declared: StateDeclaration) -> None:
@@ -272,7 +333,6 @@ def _bind_sizes(
     sizes: Mapping[str, int],
 ) -> dict[str, int]:
     """The sizes of all states, by what the given ones have and by what was asked for."""
-    known = signature.bind(arrays)
     wanted, found = declared.symbols(label), []
     for name, size in sizes.items():
         if name not in wanted:
@@ -284,19 +344,52 @@ def _bind_sizes(
         text = SizeRange.from_json(declared.ranges[name]).violation(name, size)
         if not isinstance(size, int) or isinstance(size, bool):
             text = f"`{name}` must be an integer, but is {size!r}"
-        if name in known and known[name] != size and text is None:
-            text = f"`{name}` is {size}, but {known[name]} in the state that begins"
         if text is not None:
             found.append(Diagnostic("size-out-of-range", text))
-    known |= {name: size for name, size in sizes.items() if name in wanted}
-    if not found:
-        for name in wanted:
-            if name not in known:
-                message = f"`{label}` needs the size `{name}` to make its state"
-                found.append(Diagnostic("missing-size", message, hint=_start_hint(name, declared)))
+    if found:
+        raise DiagnosticError(*found)
+    known = signature.bind(arrays, sizes)
+    for name in wanted:
+        if name not in known:
+            message = f"`{label}` needs the size `{name}` to make its state"
+            found.append(Diagnostic("missing-size", message, hint=_start_hint(name, declared)))
+        elif sizes.get(name, known[name]) != known[name]:
+            text = f"`{name}` is {sizes[name]}, but {known[name]} in the state that begins"
+            found.append(Diagnostic("size-out-of-range", text))
     if found:
         raise DiagnosticError(*found)
     return known
+
+
+def _shapes(
+    label: str, declared: StateDeclaration, sizes: Mapping[str, int]
+) -> dict[str, list[int]]:
+    """The shapes of all states for these sizes.
+
+    Raises:
+        DiagnosticError: One is below zero, divided by zero, or beyond what memory has addresses.
+    """
+    found, shapes = [], {}
+    told = ", ".join(f"{name} = {size}" for name, size in sizes.items())
+    for state in declared.signature(label, list(declared.tensors)).inputs.values():
+        where, shape = f"dimension {{}} of the state `{state.name}`", []
+        for position, size in enumerate(state.shape):
+            try:
+                shape.append(dims.evaluate(size, sizes))
+            except ZeroDivisionError:
+                assert isinstance(size, Dim)  # a number is divided by nothing
+                found.append(division_message(where.format(position), size, sizes))
+                continue
+            if shape[-1] < 0:
+                found.append(f"{where.format(position)} is {size} = {shape[-1]} for {told}")
+        if math.prod(max(size, 1) for size in shape) * state.dtype.numpy.itemsize > sys.maxsize:
+            found.append(f"the state `{state.name}` is too large: {state} for {told}")
+        shapes[state.name] = shape
+    if found:
+        raise DiagnosticError(
+            *(Diagnostic("size-out-of-range", t, hint=RANGES_HINT) for t in found)
+        )
+    return shapes
 
 
 def _listed(names: list[str]) -> str:
@@ -314,8 +407,7 @@ def _copied(array: Array) -> Array:
     return np.array(array, order="C")
 
 
-def _filled(state: Argument, sizes: Mapping[str, int], first: Mapping[str, float]) -> Array:
-    shape = [dims.evaluate(size, sizes) for size in state.shape]
+def _filled(state: Argument, shape: list[int], first: Mapping[str, float]) -> Array:
     try:
         return np.full(shape, first[state.name], state.dtype.numpy)
     except (OverflowError, ValueError) as error:  # which the compiler has refused

@@ -10,9 +10,10 @@ import re
 import warnings
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from tokenize import TokenError  # of headers: NumPy mends those of Python 2
+from typing import IO, Any
 
 import numpy as np
 
@@ -25,6 +26,10 @@ from tripybuild.weights import safetensors
 REGISTERED = 2  # what NumPy says of the dtypes of ml_dtypes
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 READERS = (".npy", ".npz", ".safetensors")
+NPY_HEADERS: Mapping[tuple[int, int], Callable[..., Any]] = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
 UNREADABLE = (
     *(ValueError, EOFError, MemoryError, OverflowError, RecursionError, SyntaxError, TypeError),
     *(KeyError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error, TokenError),
@@ -87,6 +92,46 @@ def array_names(path: Path) -> list[str]:
         return list(safetensors.read_index(path))
     with _report_errors(path), zipfile.ZipFile(path) as archive:
         return [each.removesuffix(".npy") for each in archive.namelist()]
+
+
+def read_types(path: Path, names: Iterable[str], dtypes: Mapping[str, DType]) -> dict[str, Array]:
+    """Arrays that are like tensors of a `.npz` or safetensors file, and take no memory.
+
+    Only headers are read. An array has the dtype and the shape of the tensor that `read` gives.
+
+    Args:
+        path: The file.
+        names: Tensors that it has.
+        dtypes: What raw bytes stand for, by the names of tensors.
+
+    Raises:
+        DiagnosticError: There is no such file, or it is malformed or of another kind.
+    """
+    if path.suffix == ".safetensors":
+        index = safetensors.read_index(path)
+        return {name: _like(*index[name]) for name in names}
+    found = {}
+    with _report_errors(path), zipfile.ZipFile(path) as archive:
+        for name in names:
+            with archive.open(f"{name}.npy") as member:
+                dtype, shape = _read_npy_header(member)
+            is_raw = dtype.kind == "V" and dtype.names is None
+            if is_raw and name in dtypes and dtype.itemsize == dtypes[name].itemsize:
+                dtype = dtypes[name]
+            found[name] = _like(dtype.newbyteorder("="), shape)
+    return found
+
+
+def _read_npy_header(member: IO[bytes]) -> tuple[DType, tuple[int, ...]]:
+    version = np.lib.format.read_magic(member)
+    if version not in NPY_HEADERS:
+        raise ValueError(f"its format {version} is for dtypes that no tensor has")
+    shape, _, dtype = NPY_HEADERS[version](member)
+    return dtype, shape
+
+
+def _like(dtype: DType, shape: tuple[int, ...]) -> Array:
+    return np.broadcast_to(np.empty((), dtype), shape)
 
 
 def _choose_name(path: Path, name: str, known: list[str]) -> str:

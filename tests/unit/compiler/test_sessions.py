@@ -1,6 +1,8 @@
 """Sessions: state that is kept from call to call, where it was computed."""
 
 import os
+import sys
+import threading
 
 import numpy as np
 import pytest
@@ -133,6 +135,73 @@ def test_a_call_that_is_stopped_loses_the_state(tmp_path, monkeypatch):
             use()
 
 
+def interrupted(session, x, line):
+    """Whether a call was stopped at the line of this number that a session runs for it."""
+    lines = set()  # once each: Python visits `with` again to leave it, and must be able to
+
+    def trace(frame, event, _):
+        if event == "line" and frame.f_lineno not in lines:
+            lines.add(frame.f_lineno)
+            if len(lines) > line:
+                raise KeyboardInterrupt
+        return trace
+
+    def begin(frame, _event, _):
+        code = frame.f_code
+        return trace if code.co_name == "_run" and "state_session" in code.co_filename else None
+
+    sys.settrace(begin)
+    try:
+        session(x=x)
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(None)
+    return False
+
+
+def test_a_call_that_is_stopped_at_any_line(tmp_path):
+    """The state is that before, that after, or lost; never a part of each."""
+    model, x, seen = running(tmp_path), np.ones((3, 4), np.float32), set()
+    for line in range(1000):
+        session = model.start(N=3)
+        session(x=x)
+        was_stopped = interrupted(session, x, line)
+        try:
+            state = session.state.copy()
+        except DiagnosticError as error:
+            seen.add(error.diagnostics[0].code)
+            continue
+        assert state["mean.count"] == state["mean.total"][0, 0]
+        seen.add(int(state["mean.count"]))
+        if not was_stopped:
+            break
+    assert seen == {1, 2, "state-lost"}
+
+
+def test_a_copy_of_the_state_is_of_one_moment(tmp_path):
+    """Another thread calls the session between two reads, if it can."""
+    session, x = running(tmp_path, "reference").start(N=3), np.ones((3, 4), np.float32)
+    session(x=x)
+    others = []
+
+    class Total:
+        def copy(self):
+            """Let the other thread call as soon as it can; it finds the array."""
+            session._arrays["mean.total"] = total
+            others.append(threading.Thread(target=session, kwargs={"x": x}, daemon=True))
+            others[-1].start()
+            others[-1].join(0.05)
+            return total.copy()
+
+    for read in (session.state.copy, lambda: dict(session.state.items())):
+        total, session._arrays["mean.total"] = session._arrays["mean.total"], Total()
+        found = read()
+        others[-1].join(10)
+        assert found["mean.total"][0, 0] == found["mean.count"]
+    assert session.state["mean.count"] == 3
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_fork_goes_on_with_a_copy(tmp_path):
     """Of the process before it has the memory, and not the threads."""
@@ -188,6 +257,7 @@ def test_entries_share_the_state(tmp_path):
         ({"M": 2}, {}, "unknown-size", "has no size `M`"),
         ({"N": 0}, {}, "size-out-of-range", "must be at least 1"),
         ({"N": True}, {}, "size-out-of-range", "must be an integer"),
+        ({"N": 10**25}, {}, "size-out-of-range", "`mean.total` is too large"),
         ({"N": 2}, {"mean.total": np.ones((3, 4), np.float32)}, "size-out-of-range", "but 3 in"),
         ({}, {"mean.totl": 0}, "unknown-input", "has no state `mean.totl`"),
         ({}, {"mean.total": np.ones((3, 4))}, "input-dtype", "must be float32"),
@@ -201,6 +271,68 @@ def test_a_session_that_cannot_begin(tmp_path, sizes, state, code, message):
     found = raised.value.diagnostics[0]
     assert found.code == code
     assert message in found.message
+
+
+COMPUTED = """
+    ranges: {N: {min: 1, opt: 8}}
+    inputs:
+      x: F[N, 4]
+    parts:
+      first: holder
+    outputs:
+      y: first(x)
+    define:
+      holder:
+        inputs:
+          x: F[B, 4]
+        state:
+          twice: {type: "F[2 * B, 4]", first: 0.0}
+          rest: {type: "F[B - 3]", first: 1.0}
+          part: {type: "F[8 // (B - 4)]", first: 1.0}
+        next:
+          twice: twice + 1.0
+        outputs:
+          out: x + sum(next.twice) + sum(rest) + sum(part)
+    """
+
+
+def test_a_state_whose_size_is_computed(tmp_path):
+    """It begins with an array once something else tells the size."""
+    model = tripybuild.compile(written.write(tmp_path, COMPUTED), target="reference")
+    session, x = model.start(N=5), np.ones((5, 4), np.float32)
+    first = session(x=x)["y"][0, 0]
+    twice = {"first.twice": session.state["first.twice"]}
+
+    assert model.start(state=twice, N=5)(x=x)["y"][0, 0] == first + 40
+    assert model.start(state={"first.twice": np.zeros((10, 4), np.float32)}, N=5)(x=x)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "rows", "code", "message"),
+    [
+        ({}, 10, "missing-size", "needs the size `N`"),
+        ({"N": 6}, 10, "input-shape", "must be 2*N = 12, but is 10"),
+        ({"N": 2}, None, "size-out-of-range", "dimension 0 of the state `first.rest` is"),
+        ({"N": 4}, None, "size-out-of-range", "is divided by zero for N = 4"),
+        ({"N": 4}, 8, "size-out-of-range", "is divided by zero for N = 4"),
+        ({"N": 1 << 60}, None, "size-out-of-range", "`first.twice` is too large"),
+    ],
+)
+def test_a_size_that_is_computed_and_does_not_fit(tmp_path, sizes, rows, code, message):
+    model = tripybuild.compile(written.write(tmp_path, COMPUTED), target="reference")
+    state = {} if rows is None else {"first.twice": np.zeros((rows, 4), np.float32)}
+    with pytest.raises(DiagnosticError) as raised:
+        model.start(state=state, **sizes)
+    found = raised.value.diagnostics
+    assert {each.code for each in found} == {code}
+    assert any(message in each.message for each in found)
+
+
+def test_a_call_whose_state_has_a_size_divided_by_zero(tmp_path):
+    model = tripybuild.compile(written.write(tmp_path, COMPUTED), target="reference")
+    shapes = {"first.twice": (8, 4), "first.rest": (1,), "first.part": (8,), "x": (4, 4)}
+    with pytest.raises(DiagnosticError, match="size-out-of-range"):
+        model(**{name: np.ones(shape, np.float32) for name, shape in shapes.items()})
 
 
 def test_blocks_that_are_programs_of_their_own_copy_no_state(tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tripybuild.cli.command import CommandResult, command
-from tripybuild.cli.commands.run_state import session_of_file
+from tripybuild.cli.commands.run_state import check_other_file, session_of_file
 from tripybuild.cli.interrupts import native_call
 from tripybuild.cli.options import InputFile, Rebuild, Registries, source
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
@@ -60,6 +60,8 @@ def run_executable(
         from tripybuild.packages.libraries import register_packages  # noqa: PLC0415
 
         register_packages(registry)
+    if state is not None:
+        check_other_file(state, output)
     loaded = session.load(executable, rebuild=rebuild)
     chosen = loaded.entry(entry)
     given = read_inputs(inputs or [], chosen)

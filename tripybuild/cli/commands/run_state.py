@@ -1,5 +1,6 @@
 """The state of `tripybuild run --state FILE`: read before a call, and written after it."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -23,26 +24,55 @@ def session_of_file(
     Raises:
         DiagnosticError: The file is no state of the model, or the model has none to begin with.
     """
-    from tripybuild.compiler.state_session import start_for_inputs  # noqa: PLC0415
+    from tripybuild.compiler.state_session import (  # noqa: PLC0415
+        declared_state,
+        sizes_of_inputs,
+        start_for_inputs,
+        start_session,
+    )
 
     if path.suffix not in KINDS:
         message = f"`{path}` cannot hold the state of a model"
         hint = f"give a file that ends in {' or '.join(KINDS)}"
         raise DiagnosticError(Diagnostic("array-unknown-kind", message, hint=hint))
-    if not path.exists():
+    if not _exists(path):
         return start_for_inputs(model, entry, given)
+    # The file has all states. A size that is only in expressions, such as `2 * N`, is an input's.
+    sizes = sizes_of_inputs(model, entry, given, declared_state(model).tensors)
     try:
-        return model.start(state=_read(path, model))
+        return start_session(model, _read(path, model, sizes), sizes)
     except DiagnosticError as error:
         note = f"the state is read from `{path}`"
         found = [replace(each, notes=(*each.notes, note)) for each in error.diagnostics]
         raise DiagnosticError(*found) from error
 
 
-def _read(path: Path, model: "Executable") -> dict[str, "Array"]:
-    from tripybuild.compiler.state_session import declared_state  # noqa: PLC0415
+def check_other_file(state: Path, output: Path | None) -> None:
+    """Refuse to write the outputs and the state to one file, which would lose the outputs.
+
+    Raises:
+        DiagnosticError: They are one file.
+    """
+    if output is not None and os.path.realpath(output) == os.path.realpath(state):
+        message = f"`{state}` cannot hold both the outputs and the state"
+        hint = "give `--output` and `--state` files of their own"
+        raise DiagnosticError(Diagnostic("output-unwritable", message, hint=hint))
+
+
+def _exists(path: Path) -> bool:
+    from tripybuild.artifact.file_errors import unreadable_error  # noqa: PLC0415
+
+    try:
+        return path.exists()
+    except OSError as error:  # a name that is too long, a folder that is closed
+        raise unreadable_error(path, error) from error
+
+
+def _read(path: Path, model: "Executable", sizes: Mapping[str, int]) -> dict[str, "Array"]:
+    """The tensors of the file. A small file can hold large ones: first their types are checked."""
+    from tripybuild.compiler.state_session import check_state, declared_state  # noqa: PLC0415
     from tripybuild.types.dtypes import BY_NAME  # noqa: PLC0415
-    from tripybuild.weights.array_files import array_names, read  # noqa: PLC0415
+    from tripybuild.weights.array_files import array_names, read, read_types  # noqa: PLC0415
     from tripybuild.weights.names import join_names  # noqa: PLC0415
 
     tensors, names = declared_state(model).tensors, array_names(path)
@@ -51,4 +81,5 @@ def _read(path: Path, model: "Executable") -> dict[str, "Array"]:
         message = f"`{path}` lacks the state {', '.join(f'`{n}`' for n in join_names(missing))}"
         hint = "without the file, the state begins anew"
         raise DiagnosticError(Diagnostic("array-missing", message, hint=hint))
+    check_state(model, read_types(path, names, dtypes), sizes)
     return {name: read(path, name, dtypes.get(name)) for name in names}
