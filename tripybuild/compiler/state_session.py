@@ -6,7 +6,7 @@ stays in the target's memory, where the next call may overwrite it, and is copie
 
 import math
 import sys
-from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, ValuesView
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from tripybuild.artifact.call_signature import (
 )
 from tripybuild.artifact.graph_json import decode_value
 from tripybuild.artifact.manifest_schema import manifest_error
+from tripybuild.compiler.state_view import StateView
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.process import memory
 from tripybuild.symbolic import dims
@@ -80,7 +81,7 @@ class Session:
         return f"<Session of {self._model.manifest['model']}: {kept}>"
 
     @property
-    def state(self) -> "StateView":
+    def state(self) -> StateView:
         """The state by name. Each array is a copy, made when it is read.
 
         Where another thread calls the session, `state.copy()` is all of it between two calls.
@@ -146,39 +147,6 @@ class SessionEntry:
 
     def __repr__(self) -> str:
         return f"<Entry {self._entry.label} of a session>"
-
-
-class StateView(Mapping[str, Array]):
-    """States by name; `read` copies some of them at one moment."""
-
-    def __init__(
-        self, arrays: Mapping[str, Any], read: Callable[[Iterable[str]], dict[str, Array]]
-    ) -> None:
-        self._arrays, self._read = arrays, read
-
-    def copy(self) -> dict[str, Array]:
-        """All states as they are between two calls."""
-        return self._read(self._arrays)
-
-    def items(self) -> ItemsView[str, Array]:
-        """The names and all states, as they are between two calls."""
-        return self.copy().items()
-
-    def values(self) -> ValuesView[Array]:
-        """All states as they are between two calls."""
-        return self.copy().values()
-
-    def __getitem__(self, name: str) -> Array:
-        return self._read([name])[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._arrays)
-
-    def __len__(self) -> int:
-        return len(self._arrays)
-
-    def __repr__(self) -> str:
-        return f"<State of {', '.join(self)}>"
 
 
 @dataclass(frozen=True, slots=True)
