@@ -12,7 +12,7 @@ import numpy as np
 
 import tripybuild
 from tripybuild.documents.document import read
-from tripybuild.model.config import ConfigChoice
+from tripybuild.model.config import ConfigChoice, merge_values
 from tripybuild.model.graph_builder import build
 from tripybuild.model.model_graph import EntryGraph, ModelGraph
 from tripybuild.schema.comparison_files import DrawEntry, EntryTestEntry, TestEntry
@@ -75,7 +75,7 @@ class Comparison:
     @cached_property
     def config(self) -> dict[str, Any]:
         """The configuration of the small variant."""
-        return merged(self.declared, self.section.config)
+        return merge_values(self.declared, self.section.config)
 
     def published_weights(self) -> dict[str, tuple[int, ...]]:
         """The names and shapes of the weights that a checkpoint of the full size has."""
@@ -84,7 +84,7 @@ class Comparison:
         section = self.section
         if section.published is not None:
             return peers.published_weights(section.published, {}, {})
-        config = merged(section.config, self.declared)
+        config = merge_values(section.config, self.declared)
         return peers.published_weights(section.against, config, section.arguments)
 
     @cached_property
@@ -297,16 +297,6 @@ def difference(found: Mapping[str, np.ndarray], wanted: Mapping[str, np.ndarray]
         apart = np.nan_to_num(np.abs(found[name] - want), nan=np.inf)
         worst = max(worst, float(apart.max() / scale))
     return worst
-
-
-def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of both; where both have a key, that of the second, or a mapping of both."""
-    found = dict(base)
-    for name, value in over.items():
-        before = found.get(name)
-        both = isinstance(before, Mapping) and isinstance(value, Mapping)
-        found[name] = merged(before, value) if both else value
-    return found
 
 
 def shape_of(value: Value, sizes: Mapping[str, int]) -> tuple[int, ...]:

@@ -119,7 +119,7 @@ def read_config(
         name, source, content = "", "memory", json.dumps(found, sort_keys=True).encode()
     reads: dict[str, Any] = {}
     said = found if isinstance(given, Path) and base else None  # a mapping is a part on purpose
-    record = config_record(CONFIG, _merged(base, found), source, said, reads)
+    record = config_record(CONFIG, merge_values(base, found), source, said, reads)
     return Configuration(record, ConfigOrigin(name, sha256(content).hexdigest()), reads)
 
 
@@ -162,13 +162,13 @@ def _check_key(name: object, path: str) -> None:
         raise ValueError(message)  # noqa: TRY004 - as for all that is no plain data
 
 
-def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+def merge_values(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     """The values of both; where both have a key, that of the second, or a mapping of both."""
     found = dict(base)
     for name, value in over.items():
         before = found.get(name)
         both = isinstance(before, dict) and isinstance(value, dict)
-        found[name] = _merged(found[name], value) if both else value
+        found[name] = merge_values(found[name], value) if both else value
     return found
 
 
