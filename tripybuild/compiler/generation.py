@@ -91,8 +91,8 @@ class Generation:
         self.context = self._context()
         self.room = self._room()
         self.model = model
-        # Refused before the first step, as all that is wrong with a request.
-        self._start()
+        # Begun before the first step, so that what is wrong with it is refused here.
+        self._begun: Session | None = self._start()
 
     def _start(self) -> "Session":
         """A session for the sizes of the first call."""
@@ -102,7 +102,8 @@ class Generation:
         return start_for_inputs(self.model, self.prefill.entry, given)
 
     def __iter__(self) -> Iterator[list[int | None]]:
-        choose, session = self.request.sampling.chooser(len(self.prompts)), self._start()
+        session, self._begun = self._begun or self._start(), None
+        choose = self.request.sampling.chooser(len(self.prompts))
         scores, stop = self._read_prompts(session), frozenset(self.request.stop)
         positions, live = self.lengths.copy(), np.ones(len(self.prompts), bool)
         for count in range(self.room):
