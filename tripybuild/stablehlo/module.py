@@ -60,6 +60,7 @@ class HloModule:
         self._folder = folder
         self.context = context()
         self.constants: dict[tuple[object, ...], HloValue] = {}
+        self.functions: dict[tuple[object, ...], Any] = {}
         self.depth = 0
         self.create = ir.Operation.create
         self._types: dict[TensorType, Any] = {}

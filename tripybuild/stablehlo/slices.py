@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 from tripybuild.stablehlo.comparison import convert
 from tripybuild.stablehlo.constants import constant
+from tripybuild.stablehlo.functions import call_noinline
 from tripybuild.stablehlo.indexing import take
 from tripybuild.stablehlo.module import emit, integers
 from tripybuild.stablehlo.operands import same_types
@@ -156,15 +157,25 @@ def dynamic_update_slice(input: HloValue, update: HloValue, starts: Sequence[Ope
 
 
 def update_rows(cache: HloValue, update: HloValue, position: HloValue) -> HloValue:
-    """Write `update[b]` into `cache[b]` along dimension 2, from row `position[b]` on."""
+    """Write `update[b]` into `cache[b]` along dimension 2, from row `position[b]` on.
+
+    The writes are a function that XLA does not inline. Else it fuses them with whatever reads the
+    cache, once for each reader, and copies the whole cache for each.
+    """
     batch = cache.shape[0] if cache.rank else 0
     if cache.rank < 3 or position.shape != (batch,) or update.shape[:1] != (batch,):
         shapes = f"{cache.shape}, {update.shape} and {position.shape}"
         raise ValueError(f"cache, update and position of shapes {shapes} do not fit together")
-    for index in range(batch):
+    (updated,) = call_noinline("update_rows", [cache, update, position], _write_rows)
+    return updated
+
+
+def _write_rows(arguments: Sequence[HloValue]) -> list[HloValue]:
+    cache, update, position = arguments
+    for index in range(cache.shape[0]):
         row = slice(update, [index] + [0] * (update.rank - 1), [index + 1, *update.shape[1:]])
         where = reshape(slice(position, [index], [index + 1]), ())
         corner = [constant(i, position.dtype) for i in (index, 0)]
         rest = [constant(0, position.dtype) for _ in cache.shape[3:]]
         cache = dynamic_update_slice(cache, row, [*corner, where, *rest])
-    return cache
+    return [cache]

@@ -1,19 +1,24 @@
 """Sessions: state that is kept from call to call, where it was computed."""
 
 import os
+import re
 import sys
 import threading
 
 import numpy as np
 import pytest
 import written
+from jaxlib import xla_client
 
 import tripybuild
+from tripybuild import stablehlo
 from tripybuild.artifact.manifest_schema import check_content
 from tripybuild.compiler.executable import Executable
 from tripybuild.compiler.lowering import segments
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.targets.xla import pjrt
+from tripybuild.targets.xla.client import client, devices
+from tripybuild.types import dtypes
 
 RUNNING = """
     inputs:
@@ -356,6 +361,70 @@ def test_blocks_that_are_programs_of_their_own_copy_no_state(tmp_path, monkeypat
     assert places[1] == places[2] == places[3]
     for found in given:
         np.testing.assert_allclose(found["y"], plain(x=x)["y"], rtol=1e-5)
+
+
+CACHED = """
+    inputs:
+      x: F[1, 8]
+      position: int32[1]
+    parts:
+      layers: layer * 3
+    outputs:
+      y: layers(x, position)
+    define:
+      layer:
+        inputs:
+          x: F[1, 8]
+          position: int32[1]
+        state:
+          cache: {type: "F[1, 2, 64, 4]", first: 0.0}
+        next:
+          cache: kv_cache_update(cache, reshape(x, [1, 2, 1, 4]), position)
+        outputs:
+          out: |
+            row = reshape(x, [1, 2, 1, 4])
+            seen = tanh(row @ transpose(next.cache, 2, 3)) @ next.cache
+            return reshape(seen, [1, 8]) * 0.1 + x
+    """
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_cache_that_is_read_is_updated_in_place(tmp_path, monkeypatch, apart):
+    """Also in a program of its own: XLA neither fuses the update with its readers, nor copies."""
+    if apart:
+        monkeypatch.setattr(segments, "LEAST_BYTES", 0)
+        monkeypatch.setattr(segments, "LEAST_OPERATIONS", 1)
+        monkeypatch.setattr(segments, "LEAST_SAVED", 0)
+    model = tripybuild.compile(written.write(tmp_path, CACHED), target="cpu")
+    plain = tripybuild.compile(written.write(tmp_path, CACHED), target="reference").start()
+    session, x, places = model.start(), np.linspace(-1, 1, 8, dtype=np.float32)[None], []
+    for at in (0, 5, 63, 5):
+        given = {"x": x * (at + 1), "position": np.array([at], np.int32)}
+        np.testing.assert_allclose(session(**given)["y"], plain(**given)["y"], rtol=1e-5)
+        kept = (session._arrays[f"layers.{at}.cache"].buffer for at in range(3))
+        places.append([each.unsafe_buffer_pointer() for each in kept])
+
+    (run,) = session.entry()._entry._by_sizes.values()
+    assert (run.program._plan is not None) == apart
+    assert places[1] == places[2] == places[3]
+
+
+def test_xla_copies_no_cache_that_a_product_reads():
+    """The compiled program has the update alone, on the memory that the argument has."""
+    float32 = dtypes.float32
+    shapes = {"cache": (1, 4, 64, 8), "row": (1, 4, 1, 8)}
+    inputs = {name: (float32, shape) for name, shape in shapes.items()}
+    module = stablehlo.HloModule({}, {**inputs, "position": (dtypes.int32, (1,))})
+    with module:
+        given = module.inputs
+        cache = stablehlo.update_rows(given["cache"], given["row"], given["position"])
+        y = stablehlo.matmul(stablehlo.tanh(given["row"]), stablehlo.transpose(cache, [0, 1, 3, 2]))
+        z = stablehlo.matmul(y, cache)
+        module.finish({"z": z, "next": cache}, {"cache": "next"})
+    compiled = client().compile_and_load(module.bytecode(), devices(), xla_client.CompileOptions())
+    text = compiled.hlo_modules()[0].to_string()
+    assert text.count("dynamic-update-slice(") == 1
+    assert not re.search(r"f32\[1,4,64,8\]\{[\d,]+\} copy\(", text)
 
 
 def test_a_program_that_gives_its_weights_away_is_refused():

@@ -4,7 +4,8 @@ from tripyapi.trace.nn.linear import Linear
 from tripybuild import stablehlo as hlo
 
 
-def lower(_op: Linear, input: hlo.Value, weight: hlo.Value, bias: hlo.Value | None) -> hlo.Value:
+def lower(op: Linear, input: hlo.Value, weight: hlo.Value, bias: hlo.Value | None) -> hlo.Value:
     """Lower `linear` to the `stablehlo` dialect."""
-    y = hlo.matmul(input, hlo.transpose(weight, [1, 0]))
+    A = op.input.shape[:-1]
+    y = hlo.dot_general(input, weight, ([len(A)], [1]))
     return y if bias is None else y + bias
