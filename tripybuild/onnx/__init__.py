@@ -1,0 +1,1 @@
+"""ONNX: its operators as data, models and their files."""

@@ -1,0 +1,139 @@
+"""What a file of ONNX holds: a model with its graph, nodes, tensors and types."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TypeAlias
+
+from tripybuild.types.dtypes import dtype
+
+Buffer: TypeAlias = bytes | bytearray | memoryview
+Size: TypeAlias = int | str | None
+"""A number, the name of a symbol (`dim_param`), or unknown."""
+
+# The version of the format of files that came with an opset.
+IR_VERSIONS = MappingProxyType({25: 13, 24: 12, 23: 11, 21: 10, 19: 9})
+
+
+def ir_version(opset: int) -> int:
+    """The version of the format for a model of an opset: the oldest one that has all of it."""
+    return next((ir for since, ir in IR_VERSIONS.items() if since <= opset), 8)
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalData:
+    """The bytes of a tensor in another file: its path is relative to the model's folder."""
+
+    location: str
+    offset: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class TensorData:
+    """A constant. `data` are its elements in little endian; two of 4 bits share a byte.
+
+    Of those the first one is the low half. None is a weight without data (`Model.with_data`).
+    """
+
+    name: str
+    dtype: dtype
+    shape: tuple[int, ...]
+    data: Buffer | ExternalData | None
+
+
+@dataclass(frozen=True, slots=True)
+class ValueInfo:
+    """The type of a value; a shape that is None has no known rank."""
+
+    name: str
+    dtype: dtype
+    shape: tuple[Size, ...] | None
+    doc: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """The value of an attribute, of the kind that the schema says (`table.FormalAttribute`).
+
+    A dtype as an `int` is the number of its element type.
+    """
+
+    kind: str
+    value: "AttributeValue"
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A call of an operator; an input or output with an empty name is left out."""
+
+    operator: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    attributes: Mapping[str, Attribute] = field(default_factory=dict)
+    name: str = ""
+    domain: str = ""
+    doc: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphDef:
+    """A graph: nodes in an order of computation."""
+
+    name: str
+    nodes: tuple[Node, ...]
+    inputs: tuple[ValueInfo, ...]
+    outputs: tuple[ValueInfo, ...]
+    initializers: tuple[TensorData, ...] = ()
+    values: tuple[ValueInfo, ...] = ()
+    doc: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionDef:
+    """A function that nodes call by its domain and name; `opsets` are those that it uses."""
+
+    name: str
+    domain: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    nodes: tuple[Node, ...]
+    opsets: Mapping[str, int]
+    doc: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A file's content. `opset` is of the default domain, `domains` are the versions of others."""
+
+    graph: GraphDef
+    opset: int
+    domains: Mapping[str, int] = field(default_factory=dict)
+    functions: tuple[FunctionDef, ...] = ()
+    producer: str = ""
+    producer_version: str = ""
+    doc: str = ""
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+    def with_data(self, data: Mapping[str, Buffer | ExternalData]) -> "Model":
+        """The same model with the data of initializers, by their names."""
+        held = tuple(
+            replace(each, data=data[each.name]) if each.name in data else each
+            for each in self.graph.initializers
+        )
+        return replace(self, graph=replace(self.graph, initializers=held))
+
+
+AttributeValue: TypeAlias = (
+    int
+    | float
+    | str
+    | bytes
+    | dtype
+    | TensorData
+    | GraphDef
+    | Sequence[int]
+    | Sequence[float]
+    | Sequence[str]
+    | Sequence[bytes]
+)
