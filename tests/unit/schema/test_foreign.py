@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
-from oracles import foreign_tables
+from oracles import aten_operators
 
+from tripybuild.onnx.table import NEWEST, find_operator, operator_names
 from tripybuild.process import paths
 from tripybuild.schema.foreign import SYSTEMS, signatures
 from tripybuild.schema.operator.aliases import AliasReader
@@ -13,6 +14,7 @@ from tripybuild.testing.registry import registry
 from tripybuild.types.type_syntax import parse_pattern
 
 ROOT = Path(__file__).resolve().parents[3]
+TABLE = ROOT / "tripybuild" / "schema" / "foreign" / "aten.txt"
 
 
 def test_a_line_is_read():
@@ -37,15 +39,24 @@ def test_a_line_is_read():
     assert signatures("aten")["split_with_sizes"].results is None
 
 
-@pytest.mark.parametrize("system", SYSTEMS)
-def test_every_line_is_read(system):
+def test_every_line_is_read():
     """A line that is not understood would be an operator that nobody finds."""
-    table = ROOT / "tripybuild" / "schema" / "foreign" / f"{system}.txt"
-    lines = table.read_text(encoding="utf-8").splitlines()
-    names = [signature.name for signature in signatures(system).values()]
-    assert names == list(signatures(system)) == [line.partition("(")[0] for line in lines]
-    assert len(signatures(system)) == len(lines)
+    lines = TABLE.read_text(encoding="utf-8").splitlines()
+    names = [signature.name for signature in signatures("aten").values()]
+    assert names == list(signatures("aten")) == [line.partition("(")[0] for line in lines]
+    assert len(signatures("aten")) == len(lines)
     assert lines == sorted(lines)
+
+
+def test_every_operator_of_onnx_is_read():
+    """Each has a parameter for each input and attribute of its newest version."""
+    table = signatures("onnx")
+    assert set(table) == operator_names()
+    for name, signature in table.items():
+        schema = find_operator(name, NEWEST)
+        given = {*(each.name for each in schema.inputs), *schema.attributes}
+        assert set(signature.parameters) == given
+        assert signature.optional <= given
 
 
 def test_aten_is_what_torch_says():
@@ -53,17 +64,7 @@ def test_aten_is_what_torch_says():
     torch = pytest.importorskip("torch")
     if not torch.__version__.startswith("2.13."):
         pytest.skip("torch 2.13 is not installed")
-    table = (ROOT / "tripybuild" / "schema" / "foreign" / "aten.txt").read_text(encoding="utf-8")
-    assert foreign_tables.aten() == table.splitlines()
-
-
-def test_onnx_is_what_onnx_says():
-    """Made anew from the installed ONNX, the table is the same."""
-    onnx = pytest.importorskip("onnx")
-    if not onnx.__version__.startswith("1.23."):
-        pytest.skip("onnx 1.23 is not installed")
-    table = (ROOT / "tripybuild" / "schema" / "foreign" / "onnx.txt").read_text(encoding="utf-8")
-    assert foreign_tables.onnx() == table.splitlines()
+    assert aten_operators.lines() == TABLE.read_text(encoding="utf-8").splitlines()
 
 
 def test_every_law_of_an_alias_holds_in_the_registry():

@@ -1,9 +1,10 @@
 """Foreign operators: tables of their signatures, and what maps their arguments back to ours.
 
-One line of a table is one operator: `softmax.int(self, dim, dtype?) -> 1`. What stands before `;`
-is given by position or by name, what stands behind it by name; `?` may be left out, and so may what
-has a value behind `=`; `*` is any number of tensors. The tables are those of PyTorch 2.13 (ATen's
-functional overloads) and of ONNX 1.23 (the newest version of each operator of its own domain).
+ONNX's are those of the newest opset of `onnx.table`: inputs by position or by name, attributes by
+name. ATen's are `aten.txt`: the functional overloads of PyTorch 2.13, of which one line is one
+operator, `softmax.int(self, dim, dtype?) -> 1`. What stands before `;` is given by position or by
+name, what stands behind it by name; `?` may be left out, and so may what has a value behind `=`;
+`*` is any number of tensors.
 
 A list, a choice by word and the helpers of aliases are inverted where they stand in an alias's
 call, so that `reads:` is for what nothing here can say. A helper is data: three expressions.
@@ -11,7 +12,7 @@ call, so that `reads:` is for what nothing here can say. A helper is data: three
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
@@ -22,6 +23,7 @@ from typing import Any
 from tripybuild.language.grammar import SnippetError
 from tripybuild.language.names import free_names
 from tripybuild.language.syntax import position, walk
+from tripybuild.onnx.table import NEWEST, find_operator, operator_names
 from tripybuild.schema.snippets.vocabularies import SHAPE
 from tripybuild.types.dtypes import BY_NAME
 
@@ -69,30 +71,49 @@ class ForeignSignature:
 
 
 class ForeignSignatures(Mapping[str, ForeignSignature]):
-    """Signature table by name, parsed lazily."""
+    """Signature table by name, each of which is read when it is asked for."""
 
-    def __init__(self, lines: Iterable[str]) -> None:
-        self._lines = {line.partition("(")[0]: line for line in lines}
+    def __init__(self, said: Mapping[str, str], read: Callable[[str], ForeignSignature]) -> None:
+        self._said, self._read = said, cache(read)
 
     def __getitem__(self, name: str) -> ForeignSignature:
-        return _signature(self._lines[name])
+        return self._read(self._said[name])
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._lines)
+        return iter(self._said)
 
     def __len__(self) -> int:
-        return len(self._lines)
+        return len(self._said)
 
 
 @cache
 def signatures(system: str) -> ForeignSignatures:
     """The operators of a system by name; ATen's with their overloads."""
-    text = (Path(__file__).parent / f"{system}.txt").read_text(encoding="utf-8")
-    return ForeignSignatures(text.splitlines())
+    if system == "onnx":
+        return ForeignSignatures({name: name for name in sorted(operator_names())}, _from_schema)
+    text = (Path(__file__).parent / "aten.txt").read_text(encoding="utf-8")
+    return ForeignSignatures({line.partition("(")[0]: line for line in text.splitlines()}, _read)
 
 
-@cache
-def _signature(line: str) -> ForeignSignature:
+def _from_schema(name: str) -> ForeignSignature:
+    """The signature of an operator of ONNX."""
+    schema = find_operator(name, NEWEST)
+    assert schema is not None
+    optional = [(each.name, None) for each in schema.inputs if each.optional]
+    optional += [(e.name, e.default) for e in schema.attributes.values() if not e.required]
+    return ForeignSignature(
+        name=name,
+        by_position=tuple(each.name for each in schema.inputs),
+        by_name=tuple(schema.attributes),
+        defaults=MappingProxyType(
+            {word: [*value] if isinstance(value, tuple) else value for word, value in optional}
+        ),
+        several=next((each.name for each in schema.inputs if each.variadic), None),
+        results=None if any(each.variadic for each in schema.outputs) else len(schema.outputs),
+    )
+
+
+def _read(line: str) -> ForeignSignature:
     found = _LINE.fullmatch(line)
     assert found is not None
     given, named = (_WORD.findall(found[part] or "") for part in ("given", "named"))

@@ -1,19 +1,17 @@
-"""Where `schema/foreign/*.txt` come from: prints the table of `aten` (torch) or `onnx` (onnx).
+"""Where `tripybuild/schema/foreign/aten.txt` comes from: ATen's schemas, from PyTorch.
 
-python tests/oracles/foreign_tables.py aten > tripybuild/schema/foreign/aten.txt
+python tests/oracles/aten_operators.py > tripybuild/schema/foreign/aten.txt
 """
 
 import sys
-
-import numpy as np
 
 # Of the names that begin with `_`, those that exported programs hold.
 CORE = ("_to_copy", "_native_batch_norm_legit_no_training", "_softmax", "_log_softmax")
 
 
-def aten():
+def lines():
     """Every operator of ATen that gives new tensors, and may be called by its name."""
-    import torch  # noqa: PLC0415  # one table needs one package
+    import torch  # noqa: PLC0415  # tests that need none of it import this
 
     schemas = {str(s).partition("(")[0]: s for s in torch._C._jit_get_all_schemas()}
     names = (name for name in torch._C._dispatch_get_all_op_names() if name.startswith("aten::"))
@@ -50,48 +48,10 @@ def _default(value):
     return "?" if value is None else f"={value!r}"
 
 
-def onnx():
-    """Every operator of ONNX's own domain, in its newest version."""
-    import onnx as package  # noqa: PLC0415  # the same
-
-    newest = {}
-    for schema in package.defs.get_all_schemas_with_history():
-        if schema.domain == "" and not schema.deprecated:
-            kept = newest.get(schema.name)
-            if kept is None or kept.since_version < schema.since_version:
-                newest[schema.name] = schema
-    return sorted(_onnx_line(schema) for schema in newest.values())
-
-
-def _onnx_line(schema):
-    option = type(schema.inputs[0].option) if schema.inputs else None
-    inputs = []
-    for each in schema.inputs:
-        if each.option == option.Variadic:
-            inputs.append(f"*{each.name}")
-        else:
-            inputs.append(each.name + ("?" if each.option == option.Optional else ""))
-    attributes = [n + _attribute_default(a) for n, a in sorted(schema.attributes.items())]
-    several = any("Variadic" in str(o.option) for o in schema.outputs)
-    return _line(schema.name, inputs, attributes, "*" if several else str(len(schema.outputs)))
-
-
-def _attribute_default(attribute):
-    import onnx  # noqa: PLC0415  # the same
-
-    if attribute.required or not attribute.default_value.name:
-        return "" if attribute.required else "?"
-    value = onnx.helper.get_attribute_value(attribute.default_value)
-    if isinstance(value, float):
-        return _default(float(str(np.float32(value))))  # files hold float32
-    texts = [v.decode() if isinstance(v, bytes) else v for v in np.atleast_1d(value).tolist()]
-    return _default(texts if isinstance(value, list) else texts[0])
-
-
 def _line(name, by_position, by_name, outputs):
     behind = f"; {', '.join(by_name)}" if by_name else ""
     return f"{name}({', '.join(by_position)}{behind}) -> {outputs}"
 
 
 if __name__ == "__main__":
-    sys.stdout.write("\n".join({"aten": aten, "onnx": onnx}[sys.argv[1]]()) + "\n")
+    sys.stdout.writelines(f"{line}\n" for line in lines())
