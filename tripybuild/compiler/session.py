@@ -53,7 +53,8 @@ def compile_spec(
 
     Args:
         path: The model's file; `.mlir` is a module of the tensorrt dialect.
-        target: One of `targets.table.TARGETS`; `tensorrt-rtx:sm86,sm89` names GPUs to build for.
+        target: One of `targets.table.TARGETS`; `tensorrt-rtx:sm86,sm89` names GPUs to build for,
+            `cpu:onnxruntime,threads=2` sets an option.
         sizes: Sizes and dtypes to put in the place of the file's own.
         shapes: Dynamic sizes to compile ahead of time beside the `opt` of each range; for TensorRT,
             to make optimization profiles of.
@@ -128,7 +129,10 @@ def compile_graph(
     """
     built = _merge_weights(_prune_weights(built), read)
     _check_entries(built, shapes)
+    target = target.choose_engine(built)
     manifest = manifest_of_model(built, target.name, shapes)
+    if target.options:
+        manifest["options"] = dict(target.options)
     manifest["provenance"] = provenance
     recipes = needed_recipes(built.prepared, built.declared_weights)
     if recipes:

@@ -76,7 +76,7 @@ class CompiledModel:
     @property
     def target(self) -> "Target":
         """What runs it."""
-        return find_target(self.manifest["target"])
+        return find_target(self.manifest["target"]).with_options(self.manifest.get("options", {}))
 
     @property
     def members(self) -> dict[str, Content]:

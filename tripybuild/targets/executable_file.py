@@ -6,7 +6,7 @@ from typing import Any
 
 from tripybuild.artifact.manifest_schema import check_content, manifest_error
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.targets.table import TARGETS, find_file
+from tripybuild.targets.table import TARGETS, find_file, takes_options
 
 GRAPH = "trace.json"  # the member that holds the graph of an entry
 Table = tuple[str, Mapping[str, str]]
@@ -81,6 +81,8 @@ def check_manifest(content: Mapping[str, Any], members: Collection[str]) -> Exec
         message = f"the executable is for the target `{content['target']}`, which is not one here"
         hint = f"compile the model again for one of {', '.join(f'`{each}`' for each in TARGETS)}"
         raise DiagnosticError(Diagnostic("unknown-target", message, hint=hint))
+    if not takes_options(content["target"], content.get("options", {})):
+        raise manifest_error("its `options` cannot be understood")
     found = find_file(content["target"])
     for member in found.required_members(content):
         if member not in members:

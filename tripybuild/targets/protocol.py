@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, Protocol
 
 from tripybuild.artifact.call_signature import import_array
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.model.model_graph import EntryGraph, ModelGraph
 from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
+from tripybuild.targets.options import Value
 from tripybuild.targets.table import TARGETS, TargetRegistration
 from tripybuild.trace.graph import Graph
 from tripybuild.weights.source import WeightSource
@@ -99,16 +101,26 @@ class Target(ABC):
     # The Python package that compiles or computes.
     distribution: ClassVar[str]
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, options: Mapping[str, Value] = MappingProxyType({})) -> None:
+        self.name, self.options = name, options
 
     def __str__(self) -> str:
-        return self.name
+        return ",".join([self.name, *(f"{name}={each}" for name, each in self.options.items())])
 
     @property
     def entry(self) -> TargetRegistration:
         """Its line of the table."""
         return TARGETS[self.name]
+
+    def with_options(self, options: Mapping[str, Value]) -> "Target":
+        """The target with options of its line of the table."""
+        ordered = {name: options[name] for name in self.entry.options if name in options}
+        return type(self)(self.name, ordered) if ordered else self
+
+    def choose_engine(self, built: ModelGraph) -> "Target":
+        """What compiles a model: the target itself, or one of the engines that it has."""
+        del built
+        return self
 
     def for_gpus(self, text: str) -> "Target":
         """The target for the compute capabilities `sm86,sm89` alone.

@@ -4,13 +4,14 @@ This module imports none of them, so that the names, `--help` and the schema cos
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
+from tripybuild.targets.options import Option, read_options
 
 if TYPE_CHECKING:
     from tripybuild.targets.executable_file import ExecutableFile
@@ -34,6 +35,8 @@ class TargetRegistration:
         portable: Whether it builds for GPUs that need not be here, and takes a list of them.
         takes_mlir: Whether it compiles files of its form, too, and not only graphs.
         gpu: Whether its executables run on a GPU.
+        facts: Its own name below `targets:` of operators, by default its name.
+        options: What a user may say of it behind commas, by name.
     """
 
     form: str
@@ -43,6 +46,8 @@ class TargetRegistration:
     portable: bool = False
     takes_mlir: bool = False
     gpu: bool = False
+    facts: str = ""
+    options: Mapping[str, Option] = field(default_factory=dict)
 
 
 def _engine(kind: str, compiler: str, *, portable: bool = False) -> TargetRegistration:
@@ -57,8 +62,10 @@ _MLIR_TENSORRT = "tripybuild.tensorrt.mlir_tensorrt"
 _BUILDER = "tripybuild.tensorrt.runtime.request:prepare"
 _XLA = "tripybuild.targets.xla.pjrt:prepare"
 
+# An engine of several that a target has is `TARGET:ENGINE`. The target alone chooses one of them.
 TARGETS = {
     "cpu": TargetRegistration("stablehlo", "tripybuild.targets.cpu.target:Cpu", _XLA),
+    "cpu:xla": TargetRegistration("stablehlo", "tripybuild.targets.cpu.xla:Xla", _XLA, facts="cpu"),
     "reference": TargetRegistration("trace", "tripybuild.targets.reference:Reference"),
     "tensorrt-rtx": _engine("TensorrtRtx", _BUILDER, portable=True),
     "tensorrt": _engine("Tensorrt", _BUILDER),
@@ -94,12 +101,21 @@ def import_part(place: str) -> Any:
 
 
 def parse_target(text: str) -> "Target":
-    """Read `NAME` or `NAME:smXX,...`.
+    """Read `NAME`, `NAME:ENGINE`, either with `,OPTION=VALUE,...`, or `NAME:smXX,...`.
 
     Raises:
-        DiagnosticError: There is no such target, or it takes no compute capabilities.
+        DiagnosticError: There is no such target, engine or option, or it takes no compute
+            capabilities.
     """
+    whole, comma, words = text.partition(",")
+    if whole in TARGETS:
+        target = find_target(whole)
+        known = TARGETS[whole].options
+        return target.with_options(read_options(whole, known, words)) if comma else target
     name, colon, rest = text.partition(":")
+    engines = tuple(each for each in TARGETS if each.startswith(f"{name}:"))
+    if colon and engines:
+        check_name(whole, engines, "unknown-target", "target")
     target = find_target(name)
     return target.for_gpus(rest) if colon else target
 
@@ -117,6 +133,14 @@ def prepare_compiler(name: str) -> Compile:
     return import_part(place)(name)  # type: ignore[no-any-return]
 
 
+def takes_options(name: str, options: object) -> bool:
+    """Whether options are such that the target of a name takes."""
+    known = TARGETS[name].options
+    return isinstance(options, dict) and all(
+        key in known and known[key].accepts(value) for key, value in options.items()
+    )
+
+
 def forms() -> dict[str, str]:
     """What `emit` can print, and the first target that prints it."""
     found: dict[str, str] = {}
@@ -127,7 +151,8 @@ def forms() -> dict[str, str]:
 
 def exception_names(name: str) -> tuple[str, str]:
     """The names below `targets:` of an operator that speak of a target: its form, and its own."""
-    return TARGETS[name].form, name
+    entry = TARGETS[name]
+    return entry.form, entry.facts or name
 
 
 def is_mlir(path: Path) -> bool:

@@ -1,5 +1,9 @@
 """The one line of the table: Python runs this first in each process that finds this folder."""
 
+from tripybuild.targets.options import Choice, Number
 from tripybuild.targets.table import TARGETS, TargetRegistration
 
-TARGETS["toy"] = TargetRegistration("toy-text", "toy:Toy", "toy:prepare", "toy:ToyFile")
+OPTIONS = {"letters": Number(1, 9), "case": Choice(("upper", "lower"))}
+TARGETS["toy"] = TargetRegistration(
+    "toy-text", "toy:Toy", "toy:prepare", "toy:ToyFile", options=OPTIONS
+)

@@ -339,7 +339,7 @@ def test_a_new_model_compiles_and_runs(cli, folder):
     assert (folder / "chances.tpb").exists()
     code, out, _ = cli("inspect", "chances.tpb", "--json")
     manifest = json.loads(out)
-    assert (code, manifest["model"], manifest["target"]) == (0, "chances", "cpu")
+    assert (code, manifest["model"], manifest["target"]) == (0, "chances", "cpu:xla")
     assert manifest["entries"][0]["inputs"] == [
         {"name": "scores", "dtype": "float32", "shape": ["B", 10]}
     ]

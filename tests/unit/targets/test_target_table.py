@@ -21,7 +21,7 @@ from tripybuild.cli.main import main
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.schema.load import load_registries
 from tripybuild.targets import table
-from tripybuild.targets.executable_file import ExecutableFile
+from tripybuild.targets.executable_file import ExecutableFile, check_manifest
 from tripybuild.targets.protocol import Target
 from tripybuild.testing.sample import bind
 from tripybuild.testing.target_facts import refusals
@@ -187,6 +187,67 @@ def test_it_refuses_what_it_does_not_have(spec, tmp_path):
         with pytest.raises(DiagnosticError, match=words) as raised:
             refuse()
         assert hint in (raised.value.diagnostics[0].hint or "")
+
+
+def test_options_are_written_behind_commas(toy, spec):
+    """Each is a value that its line of the table allows; the manifest has them."""
+    made = tripybuild.compile(spec, target="toy,letters=5, case=lower", output="twice.tpb")
+    assert made.manifest["options"] == {"letters": 5, "case": "lower"}
+    found = tripybuild.load("twice.tpb")
+    assert str(found.target) == "toy,letters=5,case=lower"
+    check_twice(found)
+    assert str(table.parse_target("toy,case=upper,letters=1")) == "toy,letters=1,case=upper"
+    assert table.parse_target("toy").options == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("toy,letter=1", "`toy` has no option `letter`|did you mean `letters`?"),
+        ("toy,speed=1", "`toy` has no option `speed`|its options are `letters`, `case`"),
+        ("toy,letters=10", "`letters` of `toy` is a number from 1 to 9, and not `10`|None"),
+        ("toy,letters=-1", "`letters` of `toy` is a number from 1 to 9, and not `-1`|None"),
+        ("toy,letters=²", "`letters` of `toy` is a number from 1 to 9, and not `²`|None"),
+        ("toy,letters", "`letters` of `toy` is a number from 1 to 9, and not ``|None"),
+        ("toy,case=Upper", "`case` of `toy` is `upper` or `lower`, and not `Upper`|None"),
+        ("toy,letters=1,letters=1", "`letters` of `toy` is set twice|None"),
+        ("toy,", "`toy` has no option ``|its options are `letters`, `case`"),
+        ("cpu:xla,letters=1", "`cpu:xla` takes no options|None"),
+        ("reference,", "`reference` takes no options|None"),
+    ],
+)
+def test_options_that_a_target_does_not_have_are_refused(toy, text, said):
+    """Before anything is compiled."""
+    with pytest.raises(DiagnosticError) as raised:
+        table.parse_target(text)
+    found = raised.value.diagnostics[0]
+    assert f"{found.message}|{found.hint}" == said
+
+
+@pytest.mark.parametrize("options", [{"letters": 10}, {"letters": True}, {"other": 1}, [1], "a"])
+def test_a_file_with_options_that_its_target_does_not_have_is_refused(spec, options):
+    """Whoever wrote it."""
+    made = tripybuild.compile(spec, target="toy")
+    content = {**made.manifest, "options": options}
+    with pytest.raises(DiagnosticError, match="its `options` cannot be understood"):
+        check_manifest(content, made.members)
+
+
+def test_a_target_alone_chooses_its_engine(spec):
+    """The manifest names the engine, which then loads and runs the file."""
+    made = tripybuild.compile(spec, target="cpu", output="twice.tpb")
+    assert made.manifest["target"] == "cpu:xla"
+    assert str(tripybuild.load("twice.tpb").target) == "cpu:xla"
+    assert made.members.keys() == tripybuild.compile(spec, target="cpu:xla").members.keys()
+
+
+def test_a_file_that_names_no_engine_is_xlas(spec):
+    """As earlier versions wrote them."""
+    made = tripybuild.compile(spec, target="cpu")
+    made.manifest = {**made.manifest, "target": "cpu"}
+    made.save("twice.tpb")
+    check_twice(tripybuild.load("twice.tpb"))
+    check_twice(tripybuild.load("twice.tpb", rebuild=True))
 
 
 def test_a_file_without_its_members_is_refused(spec):

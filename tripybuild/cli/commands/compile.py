@@ -34,7 +34,8 @@ FORMS = f"[{'|'.join(forms())}]"
 PORTABLE = ", ".join(name for name, entry in TARGETS.items() if entry.portable)
 TARGET = (
     f"The target: {', '.join(TARGETS)}. `:sm86,sm89` behind {PORTABLE} builds for those GPUs "
-    "only. `tripybuild doctor` lists the targets that work here."
+    "only; `,OPTION=VALUE` behind any sets an option. `tripybuild doctor` lists the targets that "
+    "work here."
 )
 EMIT = (
     "Print an intermediate form instead; -o writes it. For a spec, the text before any pass; for "

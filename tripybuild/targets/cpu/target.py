@@ -1,189 +1,24 @@
-"""The target `cpu`: programs of XLA, compiled ahead or for a call.
+"""The target `cpu`, which chooses one of its engines for each model.
 
-Native code of an untrusted file is never loaded: digests prove that a file is whole, not where it
-came from, and a compiled program can do whatever its process may. What stands beside it in
-StableHLO can compute and nothing else (`targets.xla.foreign_module`), so `rebuild` compiles that.
+The engine is chosen by what the model computes, never by what was faster, so that a model gives the
+same numbers wherever it is compiled. The manifest names the engine, which then loads and runs it.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
-from tripybuild.artifact.call_signature import CallSignature
-from tripybuild.artifact.manifest_schema import manifest_error
-from tripybuild.compiler.lowering.specialize import sizes_name
-from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.model.model_graph import EntryGraph, ModelGraph
-from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
-from tripybuild.targets.cpu.compile_module import (
-    CompileClock,
-    compile_lowered,
-    compile_module,
-    lower_graph,
-    stablehlo_module,
-)
-from tripybuild.targets.executable_file import entry_member
-from tripybuild.targets.graph_model import graph_model
-from tripybuild.targets.protocol import (
-    CompileRequest,
-    EntryRequest,
-    Loader,
-    Run,
-    Shapes,
-    Target,
-)
-from tripybuild.targets.xla import pjrt
-from tripybuild.targets.xla.loaded_program import LoadedProgram
-from tripybuild.version import VERSION
+from tripybuild.model.model_graph import ModelGraph
+from tripybuild.targets.cpu.xla import Xla
+from tripybuild.targets.protocol import Target
+from tripybuild.targets.table import find_target
 
 
-class Cpu(Target):
-    """XLA on the processor."""
+class Cpu(Xla):
+    """The processor; files that name no engine are XLA's."""
 
-    distribution = "jaxlib"
-
-    def compile(self, request: CompileRequest) -> CompiledModel:
-        """Compile ahead for the sizes, and keep the graph for others."""
-        clock = CompileClock(request.timeout)
-
-        def ahead(members: dict[str, Any]) -> list[Diagnostic]:
-            found: list[Diagnostic] = []
-            for entry in request.entries:
-                for sizes in entry.shapes:
-                    request.tell(
-                        f"compile {' '.join(filter(None, (entry.name, sizes_name(sizes))))}"
-                    )
-                    said, warnings = _add_specialization(request, entry, sizes, members, clock)
-                    entry.manifest["specialisations"].append(said)
-                    found += warnings
-            return found
-
-        return graph_model(request, ahead)
-
-    def load(self, entry: CompiledEntry) -> Loader:
-        """Take the file's own program for sizes where it fits this machine, or compile one."""
-
-        def load_sizes(sizes: Mapping[str, int]) -> Run:
-            return _Run(_load_program(entry, _payload(entry, sizes), sizes))
-
-        return load_sizes
-
-    def run_keeping(self, run: Run, arrays: list[Any], kept: frozenset[int]) -> list[Any]:
-        """Leave results in XLA's memory: a later call takes them, and may overwrite them."""
-        assert isinstance(run, _Run)
-        return run.program.run(arrays, kept)
-
-    def emit(self, built: ModelGraph, entry: EntryGraph, shapes: Shapes) -> str:
-        """The StableHLO for the last of the sizes."""
-        return stablehlo_module(built, entry.graph, shapes[-1]).text()
-
-    def rebuild(self, model: CompiledModel, timeout: float | None = None) -> CompiledModel:
-        """Compile the StableHLO of a file that was read, and not called yet, anew.
-
-        Raises:
-            DiagnosticError: A module does more than compute, or the compiler refuses one.
-        """
-        members = model.members
-        entries: list[Mapping[str, Any]] = []
-        warnings: list[Diagnostic] = []
-        clock = CompileClock(timeout)
-        for entry in model.manifest["entries"]:
-            specialisations: list[Mapping[str, Any]] = []
-            for each in entry["specialisations"]:
-                if sizes_name(each["sizes"]) != each["name"]:
-                    raise manifest_error("its `specialisations` cannot be understood")
-                module = bytes(model.member(each["stablehlo"]))
-                members[each["payload"]], said = compile_module(module, clock, foreign=True)
-                warnings += said
-                specialisations.append({**each, "identity": pjrt.identity()})
-            entries.append({**entry, "specialisations": specialisations})
-        made = CompiledModel({**model.manifest, "entries": entries}, members)
-        made.warnings += dict.fromkeys(warnings)
-        return made
+    def choose_engine(self, built: ModelGraph) -> Target:
+        """The engine for a model."""
+        return find_target(choose_engine(built))
 
 
-class _Run:
-    """A program as `Executable` calls it."""
-
-    __slots__ = ("program",)
-
-    def __init__(self, program: LoadedProgram) -> None:
-        self.program = program
-
-    def __call__(self, arrays: list[Any]) -> list[Any]:
-        return self.program(*arrays)
-
-
-def _add_specialization(
-    request: CompileRequest,
-    entry: EntryRequest,
-    sizes: Mapping[str, int],
-    members: dict[str, Any],
-    clock: CompileClock,
-) -> tuple[dict[str, Any], tuple[Diagnostic, ...]]:
-    """What the manifest says of a compiled module, and what was wrong with the cache."""
-    name = sizes_name(sizes)
-    stablehlo = entry_member(f"stablehlo/{name}.mlirbc", entry.name)
-    program = entry_member(f"cpu/{name}.bin", entry.name)
-    module = lower_graph(entry.graph, sizes, request.folder)
-    payload, warnings = compile_lowered(module, clock)
-    members[stablehlo], members[program] = module.whole, payload
-    said = {
-        "name": name,
-        "sizes": dict(sizes),
-        "stablehlo": stablehlo,
-        "payload": program,
-        "identity": pjrt.identity(),
-    }
-    return said, (*module.warnings, *warnings)
-
-
-def _payload(entry: CompiledEntry, sizes: Mapping[str, int]) -> bytes | memoryview:
-    model = entry.model
-    name, made_by = sizes_name(sizes), model.manifest["versions"]["tripybuild"]
-    stored = next((s for s in entry.manifest["specialisations"] if s["name"] == name), None)
-    if stored is not None and stored["identity"] == pjrt.identity():
-        return model.member(stored["payload"])
-    if stored is None:
-        if made_by != VERSION:
-            raise DiagnosticError(_other_version(name, made_by))
-        made = lower_graph(entry.graph, sizes)
-        payload, warnings = compile_lowered(made)
-        model.warnings += made.warnings
-    else:
-        payload, warnings = compile_module(bytes(model.member(stored["stablehlo"])), foreign=True)
-    model.warnings += warnings
-    return payload
-
-
-def _load_program(
-    entry: CompiledEntry, payload: bytes | memoryview, sizes: Mapping[str, int]
-) -> LoadedProgram:
-    """The program, once it is known to take and to give what the manifest says."""
-    try:
-        weights = [entry.model.weights[name] for name in entry.manifest["arguments"]]
-        loaded = pjrt.load(payload, weights)
-    except (KeyError, TypeError, ValueError) as error:
-        raise manifest_error("its program does not take its weights") from error
-    types = [(each.dtype, each.shape) for each in loaded.parameters]
-    results = [(each.dtype, each.shape) for each in loaded.results]
-    if types != entry.signature.types(sizes) or results != _result_types(entry, sizes):
-        raise manifest_error("its program is that of another model")
-    return loaded
-
-
-def _result_types(entry: CompiledEntry, sizes: Mapping[str, int]) -> list[Any]:
-    """The dtype and the shape of each output for these sizes, as the manifest has them."""
-    outputs = {**entry.manifest, "inputs": entry.manifest["outputs"], "laws": []}
-    try:
-        return CallSignature(entry.label, outputs).types(sizes)
-    except (ArithmeticError, KeyError, ValueError) as error:
-        raise manifest_error("its `outputs` cannot be understood") from error
-
-
-def _other_version(sizes: str, made_by: str) -> Diagnostic:
-    return Diagnostic(
-        "executable-version",
-        f"the executable has no specialization for {sizes}, and was made by tripybuild {made_by}",
-        notes=(f"this is tripybuild {VERSION}, whose operators may lower differently",),
-        hint=f"compile the model again, with `--shapes {sizes}`",
-    )
+def choose_engine(built: ModelGraph) -> str:
+    """The name of the engine that compiles a model: XLA's, whatever it computes."""
+    del built
+    return "cpu:xla"
