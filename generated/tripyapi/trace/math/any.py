@@ -19,7 +19,9 @@ class AnyOperation(TraceOp):
     declaration = Declaration("any", "ops_registry/math/any.yaml", reduces=True)
 
     @classmethod
-    def infer(cls, check: Check, input: Value, dim: Any = None, keepdim: bool = False) -> Self:
+    def infer(
+        cls, check: Check, input: Value, dim: Any = None, keepdim: bool = False
+    ) -> Self | Value:
         """Check a call and find the types of its outputs."""
         T = check.element("T", (dtypes.bool,), input=input)
         S = check.shape("input", input, "[*S]")
@@ -28,4 +30,7 @@ class AnyOperation(TraceOp):
         dim = check.axes("dim", dim, len(S))
         keepdim = check.boolean("keepdim", keepdim)
         E = shapes.replace(S, dim, 1) if keepdim else shapes.drop(S, dim)
+        shortcut: Value | None = input if len(dim) == 0 else None
+        if shortcut is not None:
+            return shortcut
         return cls(input, dim, keepdim).with_types(TensorType(T, (*E,)))

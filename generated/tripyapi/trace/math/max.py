@@ -19,7 +19,9 @@ class Max(TraceOp):
     declaration = Declaration("max", "ops_registry/math/max.yaml", reduces=True)
 
     @classmethod
-    def infer(cls, check: Check, input: Value, dim: Any = None, keepdim: bool = False) -> Self:
+    def infer(
+        cls, check: Check, input: Value, dim: Any = None, keepdim: bool = False
+    ) -> Self | Value:
         """Check a call and find the types of its outputs."""
         T = check.element(
             "T",
@@ -32,4 +34,7 @@ class Max(TraceOp):
         dim = check.axes("dim", dim, len(S))
         keepdim = check.boolean("keepdim", keepdim)
         E = shapes.replace(S, dim, 1) if keepdim else shapes.drop(S, dim)
+        shortcut: Value | None = input if len(dim) == 0 else None
+        if shortcut is not None:
+            return shortcut
         return cls(input, dim, keepdim).with_types(TensorType(T, (*E,)))

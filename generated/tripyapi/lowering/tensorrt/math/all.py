@@ -8,7 +8,5 @@ from tripybuild.types import dtypes
 def lower(op: All, input: trt.Value) -> trt.Value:
     """Lower `all` to the `tensorrt` dialect."""
     wide = trt.cast(input, dtypes.int32)
-    found = (
-        wide if len(op.dim) == 0 else trt.reduce(wide, op.dim, "kPROD", keep_dimensions=op.keepdim)
-    )
+    found = trt.reduce(wide, op.dim, "kPROD", keep_dimensions=op.keepdim)
     return trt.cast(found, dtypes.bool)

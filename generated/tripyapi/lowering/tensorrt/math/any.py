@@ -8,7 +8,5 @@ from tripybuild.types import dtypes
 def lower(op: AnyOperation, input: trt.Value) -> trt.Value:
     """Lower `any` to the `tensorrt` dialect."""
     wide = trt.cast(input, dtypes.int32)
-    found = (
-        wide if len(op.dim) == 0 else trt.reduce(wide, op.dim, "kSUM", keep_dimensions=op.keepdim)
-    )
+    found = trt.reduce(wide, op.dim, "kSUM", keep_dimensions=op.keepdim)
     return trt.cast(found, dtypes.bool)

@@ -6,6 +6,4 @@ from tripybuild.tensorrt import layers as trt
 
 def lower(op: Max, input: trt.Value) -> trt.Value:
     """Lower `max` to the `tensorrt` dialect."""
-    return (
-        input if len(op.dim) == 0 else trt.reduce(input, op.dim, "kMAX", keep_dimensions=op.keepdim)
-    )
+    return trt.reduce(input, op.dim, "kMAX", keep_dimensions=op.keepdim)

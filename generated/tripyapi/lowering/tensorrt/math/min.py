@@ -6,6 +6,4 @@ from tripybuild.tensorrt import layers as trt
 
 def lower(op: Min, input: trt.Value) -> trt.Value:
     """Lower `min` to the `tensorrt` dialect."""
-    return (
-        input if len(op.dim) == 0 else trt.reduce(input, op.dim, "kMIN", keep_dimensions=op.keepdim)
-    )
+    return trt.reduce(input, op.dim, "kMIN", keep_dimensions=op.keepdim)

@@ -6,8 +6,4 @@ from tripybuild.tensorrt import layers as trt
 
 def lower(op: Prod, input: trt.Value) -> trt.Value:
     """Lower `prod` to the `tensorrt` dialect."""
-    return (
-        input
-        if len(op.dim) == 0
-        else trt.reduce(input, op.dim, "kPROD", keep_dimensions=op.keepdim)
-    )
+    return trt.reduce(input, op.dim, "kPROD", keep_dimensions=op.keepdim)

@@ -6,6 +6,4 @@ from tripybuild.tensorrt import layers as trt
 
 def lower(op: Sum, input: trt.Value) -> trt.Value:
     """Lower `sum` to the `tensorrt` dialect."""
-    return (
-        input if len(op.dim) == 0 else trt.reduce(input, op.dim, "kSUM", keep_dimensions=op.keepdim)
-    )
+    return trt.reduce(input, op.dim, "kSUM", keep_dimensions=op.keepdim)
