@@ -175,7 +175,7 @@ class Stages:
         """Run all of them."""
         with self.phase("graph"):
             built = build(self.path, self.case.sizes)
-            graph, read = session._prune_weights(built).graph, check_weights(built)  # noqa: SLF001
+            graph, read = session.prune_weights(built).graph, check_weights(built)
         with self.phase("weights"), EngineWeights(TARGET, read, graph.weights) as measuring:
             measuring.with_arrays({})
         with EngineWeights(TARGET, read, graph.weights) as weights, pause_gc():
@@ -221,7 +221,7 @@ def bare(case: Case, path: Path) -> tuple[float, float]:
     """Time the builder alone, in this process: the last of some builds."""
     stages = Stages(case, path)
     built = build(path, case.sizes)
-    graph, read = session._prune_weights(built).graph, check_weights(built)  # noqa: SLF001
+    graph, read = session.prune_weights(built).graph, check_weights(built)
     with EngineWeights(TARGET, read, graph.weights) as weights:
         builder, made, config = stages.network(weights, built, graph)
         for _ in range(BUILDS):

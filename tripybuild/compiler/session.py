@@ -127,8 +127,8 @@ def compile_graph(
     Raises:
         DiagnosticError: A law does not hold for these sizes, or the compiler refuses the graph.
     """
-    built = _merge_weights(_prune_weights(built), read)
-    _check_entries(built, shapes)
+    built = merge_weights(prune_weights(built), read)
+    check_entries(built, shapes)
     target = target.choose_engine(built)
     manifest = manifest_of_model(built, target.name, shapes)
     if target.options:
@@ -137,7 +137,7 @@ def compile_graph(
     recipes = needed_recipes(built.prepared, built.declared_weights)
     if recipes:
         manifest["prepared"] = {n: join_names(each.weights) for n, each in recipes.items()}
-    warnings = _check_prepared(recipes)
+    warnings = check_prepared(recipes)
     request = CompileRequest(built, read, manifest, tell, timeout, options)
     made = Executable.of(target.compile(request))
     made.warnings += [*built.warnings, *warnings]
@@ -145,7 +145,7 @@ def compile_graph(
     return made
 
 
-def _check_entries(built: ModelGraph, shapes: Mapping[str, Shapes]) -> None:
+def check_entries(built: ModelGraph, shapes: Mapping[str, Shapes]) -> None:
     """Refuse graphs that no memory can hold, or whose laws do not hold for their sizes."""
     found: list[Diagnostic] = []
     for name, entry in built.entries.items():
@@ -159,7 +159,7 @@ def _check_entries(built: ModelGraph, shapes: Mapping[str, Shapes]) -> None:
         raise DiagnosticError(*dict.fromkeys(found))
 
 
-def _check_prepared(recipes: Mapping[str, Graph]) -> list[Diagnostic]:
+def check_prepared(recipes: Mapping[str, Graph]) -> list[Diagnostic]:
     """Refuse to compute what no memory can hold; what it may not hold is warned of."""
     found: list[Diagnostic] = []
     for recipe in recipes.values():
@@ -204,7 +204,7 @@ def emit(
 def emit_graph(built: ModelGraph, kind: str, shapes: Shapes = (), entry: str | None = None) -> str:
     """The text of an entry, whatever it was recorded from, in one of these forms."""
     wanted = sizes_to_compile(built, shapes)
-    built = _prune_weights(built)
+    built = prune_weights(built)
     chosen = built.entry(entry)
     check_graph_bytes(chosen.graph)
     (name,) = (name for name, each in built.entries.items() if each is chosen)
@@ -228,7 +228,7 @@ def load(path: Path | str, *, rebuild: bool = False) -> Executable:
     return Executable.of(found.target.rebuild(found)) if rebuild else found
 
 
-def _prune_weights(built: ModelGraph) -> ModelGraph:
+def prune_weights(built: ModelGraph) -> ModelGraph:
     """The model whose graphs have only the weights that their outputs need."""
     entries = {}
     for name, entry in built.entries.items():
@@ -237,7 +237,7 @@ def _prune_weights(built: ModelGraph) -> ModelGraph:
     return replace(built, entries=entries)
 
 
-def _merge_weights(built: ModelGraph, read: WeightSource) -> ModelGraph:
+def merge_weights(built: ModelGraph, read: WeightSource) -> ModelGraph:
     """The model whose graphs read those that have the same data as one weight."""
     weights = built.declared_weights
     same = read.same_data(weights)

@@ -5,12 +5,16 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TypeAlias
 
+from tripybuild.onnx.table import NEWEST
 from tripybuild.types.dtypes import dtype
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
 Size: TypeAlias = int | str | None
 """A number, the name of a symbol (`dim_param`), or unknown."""
 
+# The opsets that models are written for; nearly all runtimes take the default.
+OPSETS = range(17, NEWEST + 1)
+DEFAULT_OPSET = 20
 # The version of the format of files that came with an opset.
 IR_VERSIONS = MappingProxyType({25: 13, 24: 12, 23: 11, 21: 10, 19: 9})
 
@@ -114,6 +118,10 @@ class Model:
     producer_version: str = ""
     doc: str = ""
     metadata: Mapping[str, str] = field(default_factory=dict)
+
+    def weights(self) -> tuple[str, ...]:
+        """The names of initializers that have no data yet."""
+        return tuple(each.name for each in self.graph.initializers if each.data is None)
 
     def with_data(self, data: Mapping[str, Buffer | ExternalData]) -> "Model":
         """The same model with the data of initializers, by their names."""

@@ -8,6 +8,7 @@ each buffer that is given is a part of its own.
 import math
 import struct
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from tripybuild.onnx.model import (
@@ -29,6 +30,17 @@ from tripybuild.types.dtypes import dtype
 _VARINT, _LENGTH, _FIXED32 = 0, 2, 5
 _EXTERNAL = 1  # `TensorProto.DataLocation`
 _UNSIGNED = 2**64 - 1
+_NEWEST_VERSION = 64  # of the format, far beyond those that are there
+
+
+def looks_like_model(path: Path) -> bool:
+    """Whether a file is empty, or begins as models do, with a version of the format."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(2)
+    except OSError:
+        return True  # writing will say what is wrong with it
+    return not head or (head[:1] == b"\x08" and 0 < head[-1] < _NEWEST_VERSION)
 
 
 def encode_model(model: Model) -> bytes:

@@ -86,7 +86,7 @@ def _weights_member(
     encoder = weights_file.Encoder(types, share=True, first=prepared)
     tied: dict[str, str] = {}
     suspects: dict[str, Nonfinite] = {}
-    for name, array in _read_in_order(encoder.order, weights, read, frozenset(prepared)):
+    for name, array in read_in_order(encoder.order, weights, read, frozenset(prepared)):
         if (first := encoder.add(name, array)) != name:
             tied[name] = first
         if (found := nonfinite(array)) is not None:
@@ -95,7 +95,7 @@ def _weights_member(
     return _WeightsMember(content, measure(content), suspects, tied)
 
 
-def _read_in_order(
+def read_in_order(
     order: Iterable[str],
     weights: Mapping[str, Value],
     read: WeightSource,

@@ -22,9 +22,10 @@ from tripybuild.cli.options import (
     setting,
     shape,
 )
+from tripybuild.cli.output_files import check_output_differs, check_overwrite
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, render, text_of
 from tripybuild.process.memory import format_bytes
-from tripybuild.targets.table import DEFAULT, TARGETS, forms, is_mlir
+from tripybuild.targets.table import DEFAULT, TARGETS, forms
 
 if TYPE_CHECKING:
     from tripybuild.compiler.executable import Executable
@@ -116,14 +117,14 @@ def compile_model(
     asked = program(spec)
     if asked is not None:
         own = {"sizes": sizes, "function": function, "registry": registry}
-        _reject_spec_flags(spec, **own, weights=weights, config=config, entry=entry)
+        reject_spec_flags(spec, **own, weights=weights, config=config, entry=entry)
     elif inputs:
         message = f"`{spec}` declares its inputs itself"
         hint = "`--input` is for functions of Python files"
         raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
     path = output or Path(f"{spec.stem if asked is None else asked.name}{SUFFIX}")
     if output is not None or emit is None:
-        _check_output_differs(path, spec)
+        check_output_differs(path, spec)
     if emit is not None:
         if weights is not None:
             message = "`--emit` prints a form that holds no weights"
@@ -182,7 +183,7 @@ def _from_python(
     return made.program
 
 
-def _reject_spec_flags(spec: Path, **given: object) -> None:
+def reject_spec_flags(spec: Path, **given: object) -> None:
     """Refuse flags that are for specs and modules."""
     sized = "`--input x=float32[2,3]` declares an input"
     imported = "`tripybuild gen --registry DIR --package NAME` makes what its file can import"
@@ -200,49 +201,12 @@ def _reject_spec_flags(spec: Path, **given: object) -> None:
             raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
 
 
-def _check_output_differs(path: Path, spec: Path) -> None:
-    try:
-        itself = path.samefile(spec)
-    except (OSError, ValueError):  # one of them is not there, or cannot be: others say so
-        return
-    if itself:
-        kind = "module" if is_mlir(spec) else "spec"
-        message = f"`{path}` is the {kind} itself"
-        hint = "name another file with `-o`"
-        raise DiagnosticError(Diagnostic("output-unwritable", message, hint=hint))
-
-
-def _check_overwrite(path: Path) -> None:
-    """An executable may be replaced; weights, or whatever else stands there, may not.
-
-    What cannot be written is said before a compiler has taken its time.
-    """
-    from tripybuild.artifact.container import looks_like_container  # noqa: PLC0415
-
-    try:
-        _check_folder(path)
-        other = path.is_file() and not looks_like_container(path)
-    except (OSError, ValueError):  # the write reports it
-        other = False
-    if other:
-        message = f"`{path}` already exists, and is not an executable"
-        hint = "name another file with `-o`, or remove it first"
-        raise DiagnosticError(Diagnostic("output-unwritable", message, hint=hint))
-
-
-def _check_folder(path: Path) -> None:
-    try:
-        path.parent.stat()
-    except FileNotFoundError as error:
-        message = f"`{path}` cannot be written: there is no folder `{path.parent}`"
-        hint = "create the folder first"
-        raise DiagnosticError(Diagnostic("output-unwritable", message, hint=hint)) from error
-
-
 def _save_executable(
     spec: Path, path: Path, target: str, make: Callable[[str], "Executable"]
 ) -> CommandResult:
-    _check_overwrite(path)
+    from tripybuild.artifact.container import looks_like_container  # noqa: PLC0415
+
+    check_overwrite(path, looks_like_container, "an executable")
     start = time.perf_counter()
     executable = make(target)
     executable.save(path)

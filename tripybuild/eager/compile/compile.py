@@ -265,6 +265,18 @@ def compile(
     return made
 
 
+def read_parameters(found: FunctionGraph) -> InMemoryWeights:
+    """The parameters that a function was recorded with.
+
+    Raises:
+        DiagnosticError: Some have not been given.
+    """
+    require_parameters(found.graph.weights, lambda: found.place)
+    for each in found.graph.weights.values():
+        array_of(each)
+    return InMemoryWeights(found.graph.weights, found.place)
+
+
 def compile_function(
     found: FunctionGraph,
     target: str,
@@ -288,12 +300,9 @@ def compile_function(
             in no range.
     """
     chosen = parse_target(target)
-    require_parameters(found.graph.weights, lambda: found.place)
-    for each in found.graph.weights.values():
-        array_of(each)
     made = compile_graph(
         found.compiler_input,
-        InMemoryWeights(found.graph.weights, found.place),
+        read_parameters(found),
         chosen,
         sizes_to_compile(found.compiler_input, shapes),
         found.provenance,

@@ -1,0 +1,55 @@
+"""Files that commands write: what may stand in their place, told before the work begins."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.targets.table import is_mlir
+
+
+def check_output_differs(path: Path, spec: Path) -> None:
+    """Refuse to write over what is read.
+
+    Raises:
+        DiagnosticError: They are one file.
+    """
+    try:
+        itself = path.samefile(spec)
+    except (OSError, ValueError):  # one of them is not there, or cannot be: others say so
+        return
+    if itself:
+        kind = "module" if is_mlir(spec) else "spec"
+        message = f"`{path}` is the {kind} itself"
+        hint = "name another file with `-o`"
+        raise DiagnosticError(Diagnostic("output-unwritable", message, hint=hint))
+
+
+def check_overwrite(path: Path, is_own: Callable[[Path], bool], kind: str) -> None:
+    """A file of this kind may be replaced; weights, or whatever else stands there, may not.
+
+    Args:
+        path: What is to be written.
+        is_own: Whether a file is of this kind.
+        kind: What messages call it: `an executable`.
+
+    Raises:
+        DiagnosticError: It is a file of another kind, or there is no such folder.
+    """
+    try:
+        _check_folder(path)
+        other = path.is_file() and not is_own(path)
+    except (OSError, ValueError):  # the write reports it
+        other = False
+    if other:
+        message = f"`{path}` already exists, and is not {kind}"
+        hint = "name another file with `-o`, or remove it first"
+        raise DiagnosticError(Diagnostic("output-unwritable", message, hint=hint))
+
+
+def _check_folder(path: Path) -> None:
+    try:
+        path.parent.stat()
+    except FileNotFoundError as error:
+        message = f"`{path}` cannot be written: there is no folder `{path.parent}`"
+        hint = "create the folder first"
+        raise DiagnosticError(Diagnostic("output-unwritable", message, hint=hint)) from error
