@@ -26,7 +26,7 @@ class Sampling:
             scores are.
 
     Raises:
-        DiagnosticError: A value is outside of its range.
+        DiagnosticError: A value is outside of its range, or has no effect.
     """
 
     temperature: float = 0.0
@@ -52,6 +52,9 @@ class Sampling:
         ]
         if found:
             raise DiagnosticError(*found)
+        if self.temperature == 0 and (self.top_k is not None or self.top_p != 1):
+            message = "`top_k` and `top_p` choose at random, and with `temperature` 0 nothing does"
+            raise DiagnosticError(Diagnostic("wrong-value", message, hint="say `temperature`, too"))
 
     def _is_temperature(self) -> bool:
         return self.temperature == 0 or LEAST_TEMPERATURE <= self.temperature < np.inf

@@ -287,6 +287,8 @@ class BuildContext:
                     if name in part.state:
                         return f"`{name}` is state of `{part.name}`: read it as `PART.{name}`"
                 near = nearest_name(name, {*names, *self.known(scope)}, self.translate)
+                if snippet.location[0] == "sizes" and len(snippet.location) > 2:  # in a record
+                    return _word_hint(name, near)
                 return f"did you mean `{near}`?" if near else None
             case ast.Attribute(attr=name) if error.__cause__ is None:
                 if name in self.known(self._scopes[id(snippet.document)]):
@@ -310,6 +312,12 @@ class BuildContext:
             self.made[key] = make()
         result: Made = self.made[key]
         return result
+
+
+def _word_hint(name: str, near: str | None) -> str:
+    """A lone name where a size stands may be the word of a choice."""
+    word = f"write `\"'{name}'\"` for a word"
+    return f"did you mean `{near}`? Otherwise {word}" if near else word
 
 
 def _narrowed(

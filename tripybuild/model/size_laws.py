@@ -44,6 +44,9 @@ def check_size_laws(
             hint = "`ranges:` says what a dynamic size can be, such as `{multiple_of: 8}`"
             found = Diagnostic("undecided-size", message, law.that.span(), hint=hint)
             context.report(DiagnosticError(found))
+        elif not isinstance(holds, bool):
+            message = f"`{law.that.text}` must be true or false, but is {holds!r}"
+            context.report(DiagnosticError(Diagnostic("wrong-type", message, law.that.span())))
         elif not holds:
             spoken = Law(law.that.text, law.message)
             message, label = law_message(owner, spoken, read_values(law.that, known))

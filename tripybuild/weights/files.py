@@ -133,6 +133,8 @@ def open_path(path: Path) -> CheckpointFiles:
         if path / name in held:
             return _read_files([path / name])
     found = [each for each in held if each.suffix == ".safetensors"]
+    if not found:  # the refusal of a file of another kind says how to convert it
+        found = [each for each in held if each.suffix in _FOREIGN][:1]
     if len(found) != 1:
         message = f"`{path}` has no `{FOLDER_FILES[0]}` and no `{FOLDER_FILES[1]}`"
         hint = "name the file" if found else None
@@ -153,7 +155,7 @@ def _read_files(paths: Sequence[Path], *, strict: bool = False) -> CheckpointFil
 
 
 def _read_shards(path: Path, *, strict: bool) -> Iterator[Shard]:
-    if path.name.endswith(INDEX_SUFFIX):
+    if path.suffix == Path(INDEX_SUFFIX).suffix:
         for file, tensors in _read_index_file(path, strict=strict).items():
             shard = _read_shard(path.parent / file)
             if absent := [name for name in tensors if name not in shard.index]:
@@ -240,7 +242,8 @@ def _find_below(folder: Path, name: str, span: Span) -> Path:
         raise DiagnosticError(Diagnostic("weights-not-found", message, span, hint=hint))
     if not path_exists(folder / name):
         message = f"there is no file `{folder / name}`"
-        raise DiagnosticError(Diagnostic("weights-not-found", message, span))
+        hint = "put the weights there, or name them with `--weights`"
+        raise DiagnosticError(Diagnostic("weights-not-found", message, span, hint=hint))
     return folder / name
 
 
