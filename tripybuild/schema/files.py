@@ -125,7 +125,9 @@ class OperatorBody(StrictModel):
     shortcut: Expression = None
     decompose: str | CasesEntry | None = None
     reference: str | CasesEntry | None = None
-    lower: dict[Literal["tensorrt", "stablehlo"], str | CasesEntry] = Field(default_factory=dict)
+    lower: dict[Literal["tensorrt", "stablehlo", "onnx"], str | CasesEntry] = Field(
+        default_factory=dict
+    )
     targets: dict[str, TargetEntry] = Field(default_factory=dict)
     tolerance: dict[str, ToleranceEntry] = Field(default_factory=dict)
     random: bool = False

@@ -297,6 +297,24 @@ def quotient(size: Size, by: Size) -> Size:
     return select(along, size // by, -(-size // by))
 
 
+@functools.lru_cache(4096)
+def linear_form(size: Dim) -> tuple[str, int, int] | None:
+    """Give the symbol of a size `factor * symbol + offset`, and the numbers; None for others."""
+    if size.name is not None:
+        return size.name, 1, 0
+    offset, factors = 0, []
+    for monomial, coefficient in size.terms:
+        if monomial:
+            factors.append((monomial, coefficient))
+        else:
+            offset = coefficient
+    if len(factors) != 1 or len(factors[0][0]) != 1:
+        return None
+    (((atom,), factor),) = factors
+    whole = atom.operator == "symbol" and factor % atom.multiple == 0
+    return (atom.name, factor // atom.multiple, offset) if whole else None
+
+
 def parse_dim(text: str, symbols: Mapping[str, Dim]) -> Size:
     """Read what `str` of a size prints; ValueError where the text is not a size."""
     value = _parse(text, symbols)

@@ -20,7 +20,7 @@ RESERVED = frozenset(
 )  # fmt: skip
 
 # What generated functions call by these names: no name of a declaration can hide it.
-SPOKEN = frozenset({"check", "cls", "dtypes", "hlo", "np", "require", "self", "trt"})
+SPOKEN = frozenset({"check", "cls", "dtypes", "hlo", "np", "onnx", "require", "self", "trt"})
 
 # The parts of a generated package: nothing declared can be called so beside them.
 LAYERS = frozenset(

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from tripybuild import stablehlo
 from tripybuild.codegen.python.rewrite import CONSTANTS, MATH
 from tripybuild.language.vocabulary import NUMPY, NUMPY_CONSTANTS, PYTHON
+from tripybuild.onnx import dialect as onnx
 from tripybuild.schema.snippets.vocabularies import ARRAY_METHODS, ATTRIBUTES, HELPERS
 from tripybuild.tensorrt import layers
 from tripybuild.types.dtypes import BY_NAME
@@ -42,6 +43,7 @@ IMPORTS: Mapping[str, frozenset[str]] = {
     "dataclasses": frozenset({"dataclass"}),
     "tripybuild": frozenset({"eager", "frontend", "stablehlo as hlo"}),
     "tripybuild.tensorrt": frozenset({"layers as trt"}),
+    "tripybuild.onnx": frozenset({"dialect as onnx"}),
     "tripybuild.eager": frozenset({"Module"}),
     "tripybuild.frontend": frozenset(
         {
@@ -89,6 +91,7 @@ NAMESPACES: Mapping[str, tuple[frozenset[str] | None, frozenset[str]]] = {
     "hlo": (frozenset(stablehlo.BUILDERS), frozenset()),
     "math": (MATH, CONSTANTS),
     "np": (NUMPY - NUMPY_CONSTANTS, NUMPY_CONSTANTS),
+    "onnx": (onnx.builders(), frozenset()),
     "package": (None, frozenset()),
     "pytest": (frozenset({"importorskip"}), frozenset({"mark"})),
     "shapes": (

@@ -4,6 +4,7 @@ import ast
 from collections.abc import Callable, Sequence, Set as AbstractSet
 from functools import partial
 
+from tripybuild.codegen.operators.alias_lowering import LoweringSnippet, alias_lowering
 from tripybuild.codegen.operators.arguments import function_type, parameters
 from tripybuild.codegen.operators.operator_calls import CallResolver
 from tripybuild.codegen.operators.signatures import returns_several
@@ -31,10 +32,19 @@ from tripybuild.types.patterns import (
 BUILDERS = {
     "stablehlo": ("tripybuild", "stablehlo as hlo"),
     "tensorrt": ("tripybuild.tensorrt", "layers as trt"),
+    "onnx": ("tripybuild.onnx", "dialect as onnx"),
 }
 
 
-def lowering_file(operator: Operator, target: str, package: str) -> str:
+def lowering_snippet(operator: Operator, target: str) -> LoweringSnippet | None:
+    """What lowers an operator to an engine: its own snippet, or what its aliases say."""
+    snippet = operator.lower.get(target)
+    if snippet is not None:
+        return LoweringSnippet(snippet.program)
+    return alias_lowering(operator) if target == "onnx" else None
+
+
+def lowering_file(operator: Operator, target: str, snippet: LoweringSnippet, package: str) -> str:
     """The file that lowers one operation to one engine.
 
     ```python
@@ -46,9 +56,9 @@ def lowering_file(operator: Operator, target: str, package: str) -> str:
     alias = ALIASES[target]
     body = Body(Imports())
     body.imports.name(*BUILDERS[target])
-    snippet = operator.lower[target]
     names = bind_names(operator, snippet.program, body)
-    write_return(snippet.program, NameRewriter(names, body.imports), body)
+    rewriter = NameRewriter(names, body.imports, snippet.helper, snippet.sizes)
+    write_return(snippet.program, rewriter, body)
     summary = f"Lower `{operator.name}` to the `{target}` dialect."
     return _file(operator, package, ("lower", f"{alias}.Value", summary), body)
 

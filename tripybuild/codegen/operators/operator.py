@@ -2,7 +2,12 @@
 
 from collections.abc import Iterator
 
-from tripybuild.codegen.operators.lowering import decomposition_file, lowering_file, reference_file
+from tripybuild.codegen.operators.lowering import (
+    decomposition_file,
+    lowering_file,
+    lowering_snippet,
+    reference_file,
+)
 from tripybuild.codegen.operators.operator_calls import CallResolver
 from tripybuild.codegen.operators.public_function import frontend_file
 from tripybuild.codegen.operators.reference_page import operator_page
@@ -70,7 +75,10 @@ def _files(operator: Operator, calls: CallResolver) -> Iterator[tuple[str, str]]
     yield f"{package}/trace/{file}", trace_file(operator, package)
     if operator.reference is not None:
         yield f"{package}/references/{file}", reference_file(operator, package)
-    for target in operator.lower:
-        yield f"{package}/lowering/{target}/{file}", lowering_file(operator, target, package)
-    if operator.decompose is not None and len(operator.lower) < len(ALIASES):
+    for target in ALIASES:
+        snippet = lowering_snippet(operator, target)
+        if snippet is not None:
+            text = lowering_file(operator, target, snippet, package)
+            yield f"{package}/lowering/{target}/{file}", text
+    if operator.decompose is not None:
         yield f"{package}/decompositions/{file}", decomposition_file(operator, calls)

@@ -22,7 +22,7 @@ _TOTAL: Final = _KNOWN | _TRUTHS | {"abs", "enumerate", "max", "min", "prod", "s
 _SIZED: Final = frozenset({"size", "index", "subscripts"})
 _OPPOSITE: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
     ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.GtE, ast.GtE: ast.Lt,
-    ast.Gt: ast.LtE, ast.LtE: ast.Gt,
+    ast.Gt: ast.LtE, ast.LtE: ast.Gt, ast.In: ast.NotIn, ast.NotIn: ast.In,
 }  # fmt: skip
 _JOINING: Final = {ast.Or: "any", ast.And: "all"}
 

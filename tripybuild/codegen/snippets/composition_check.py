@@ -30,6 +30,7 @@ from tripybuild.codegen.snippets.value_kinds import OTHER, TENSOR, ValueKind
 from tripybuild.errors.diagnostics import Diagnostic, suggest
 from tripybuild.language.names import free_names
 from tripybuild.language.syntax import walk
+from tripybuild.onnx import dialect as onnx
 from tripybuild.schema.load import Registry
 from tripybuild.schema.model.model import load_module
 from tripybuild.schema.operator.operator import Attribute, Operator, Snippet
@@ -232,6 +233,7 @@ VOCABULARIES = {
         stablehlo.BUILDERS,
         lambda name, count, keywords, _: stablehlo.check_call(name, count, keywords),
     ),
+    "onnx": BuilderVocabulary(onnx.builders() | {"Value"}, onnx.check_call),
 }
 
 

@@ -1,56 +1,63 @@
-"""Lowering: a graph of fixed sizes to an engine's dialect, one operation at a time.
-
-Each operation lowers from itself. What has no lowering for the engine is decomposed first; nothing
-is matched back together afterwards.
-"""
+"""Lowering: a graph to an engine's dialect: StableHLO, layers of TensorRT, or ONNX."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from tripybuild import stablehlo
+from tripybuild.compiler.lowering.driver import Lowering, LoweringDialect, same_type
 from tripybuild.compiler.lowering.segments import Segment, cut_graph
-from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.frontend.decompose import decompose_operation
+from tripybuild.errors.diagnostics import Diagnostic
 from tripybuild.model.size_limits import check_tensor_bytes
+from tripybuild.onnx import dialect as onnx
+from tripybuild.onnx.builder import current
+from tripybuild.onnx.completion import complete_model
+from tripybuild.onnx.model import Model
 from tripybuild.process.gc_pause import pause_gc
 from tripybuild.stablehlo.functions import OutlinedFunction, outline_function
-from tripybuild.symbolic.dims import Dim
+from tripybuild.symbolic.conditions import UndecidedSize
 from tripybuild.tensorrt import layers
-from tripybuild.trace.constants import Constant
-from tripybuild.trace.generated_code import lowering_function
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.operation import TraceOp
-from tripybuild.trace.region import Region
-from tripybuild.trace.values import Value
+from tripybuild.trace.values import TensorType, Value
 
-Builder = stablehlo.HloModule | layers.Network
-Name = TypeVar("Name", str, int)
+Module = stablehlo.HloModule | layers.Network | onnx.OnnxGraph
 
 
-@dataclass(frozen=True, slots=True)
-class LoweringDialect:
-    """What graphs are lowered to by the snippets of `lower:`.
-
-    Args:
-        name: The key of the snippets in declarations.
-        fill: Repeats a number, or a symbolic size, to a shape of a dtype.
-        constant: Takes an array.
-        fixed_sizes: Whether all sizes are numbers: then what a lowering gives is compared with the
-            declaration, and has a bound.
-    """
-
-    name: str
-    fill: Callable[..., Any]
-    constant: Callable[..., Any]
-    fixed_sizes: bool
+def _declare(given: Any, type: TensorType) -> str | None:
+    """Give a value of ONNX its declared shape, where it has the declared dtype."""
+    if not isinstance(given, onnx.Value) or given.dtype is not type.dtype:
+        return f"it gave {given!r}, declared as {type}"
+    current().declare(given, tuple(type.shape))
+    return None
 
 
-STABLEHLO = LoweringDialect("stablehlo", stablehlo.constant, stablehlo.constant, fixed_sizes=True)
-TENSORRT = LoweringDialect("tensorrt", layers.full, layers.constant, fixed_sizes=False)
+def _declined(operation: TraceOp, declined: Exception) -> Diagnostic:
+    """What ONNX cannot say in the opset, or not before sizes are known."""
+    since = declined.since if isinstance(declined, onnx.Unavailable) else None
+    return Diagnostic(
+        "onnx-unavailable",
+        f"`{operation.operator}` has no form in ONNX: {declined}",
+        operation.location.span(),
+        notes=(f"declared in {operation.declaration.source}",),
+        hint=None if since is None else f"opset {since} has it",
+    )
+
+
+STABLEHLO = LoweringDialect(
+    "stablehlo", stablehlo.constant, stablehlo.constant, judge=same_type, bounded=True
+)
+TENSORRT = LoweringDialect("tensorrt", layers.full, layers.constant)
+ONNX = LoweringDialect(
+    "onnx",
+    onnx.full,
+    onnx.constant,
+    judge=_declare,
+    declines=(onnx.Unavailable, UndecidedSize),
+    diagnose=_declined,
+)
 
 
 @pause_gc()
@@ -85,6 +92,29 @@ def lower_tensorrt(graph: Graph) -> layers.Network:
     return network
 
 
+@pause_gc()
+def lower_onnx(
+    graph: Graph, opset: int, folder: Path | None = None, *, types: bool = False
+) -> Model:
+    """Build a model of ONNX, which keeps the graph's symbols: it has all sizes.
+
+    Args:
+        graph: The graph; sizes may be symbols.
+        opset: The version of ONNX's operators.
+        folder: The folder of the user's files; the places of nodes are relative to it.
+        types: Whether the model has the declared types of the values between.
+
+    Returns:
+        The model. Initializers that are weights have their names, and no data.
+
+    Raises:
+        DiagnosticError: Where the opset has no form of an operation.
+    """
+    module = onnx.OnnxGraph(*_arguments(graph), opset, folder)
+    _fill(module, graph, ONNX)
+    return complete_model(module, graph.name, types=types)
+
+
 def _arguments(graph: Graph) -> tuple[dict[str, Any], dict[str, Any]]:
     return (
         {name: (value.dtype, value.shape) for name, value in graph.weights.items()},
@@ -92,7 +122,7 @@ def _arguments(graph: Graph) -> tuple[dict[str, Any], dict[str, Any]]:
     )
 
 
-def _fill(module: Builder, graph: Graph, dialect: LoweringDialect) -> None:
+def _fill(module: Module, graph: Graph, dialect: LoweringDialect) -> None:
     values = _argument_values(module, graph)
     with module:
         results = _lower_all(module, graph, dialect, values)
@@ -152,146 +182,14 @@ def _donated_arguments(
     return found
 
 
-def _argument_values(module: Builder, graph: Graph) -> dict[Value, Any]:
+def _argument_values(module: Module, graph: Graph) -> dict[Value, Any]:
     values: dict[Value, Any] = {v: module.weights[name] for name, v in graph.weights.items()}
     return values | {v: module.inputs[name] for name, v in graph.inputs.items()}
 
 
 def _lower_all(
-    module: Builder, graph: Graph, dialect: LoweringDialect, values: dict[Value, Any]
+    module: Module, graph: Graph, dialect: LoweringDialect, values: dict[Value, Any]
 ) -> dict[str, Any]:
     """The outputs of a graph, for what its inputs and weights are."""
-    operations, outputs = expand_operations(graph.operations, graph.outputs, dialect)
-    for operation in operations:
-        _lower_at(module, operation, dialect, values)
-    return {name: values[value] for name, value in outputs.items()}
-
-
-def expand_operations(
-    operations: Sequence[TraceOp], outputs: Mapping[Name, Value], dialect: LoweringDialect
-) -> tuple[list[TraceOp], dict[Name, Value]]:
-    """The operations and outputs of a graph, with what has no lowering decomposed."""
-    replaced: dict[Value, Value] = {}
-    steps = [s for each in operations for s in _expand(each, dialect, replaced)]
-    return steps, {name: replaced.get(value, value) for name, value in outputs.items()}
-
-
-def _expand(
-    operation: TraceOp, dialect: LoweringDialect, replaced: dict[Value, Value]
-) -> Iterator[TraceOp]:
-    if replaced and any(value in replaced for value in operation.reads()):
-        operation = _with_operands(operation, replaced)
-    if (
-        isinstance(operation, Constant)
-        or lowering_function(type(operation), dialect.name) is not None
-    ):
-        yield operation
-        return
-    steps, outputs = decompose_operation(operation, dialect.name)
-    for step in steps:
-        yield from _expand(step, dialect, replaced)
-    for old, new in zip(operation.outputs, outputs, strict=True):
-        replaced[old] = replaced.get(new, new)
-
-
-def _with_operands(operation: TraceOp, replaced: Mapping[Value, Value]) -> TraceOp:
-    """The same operation and outputs, reading what its operands were replaced by."""
-
-    def substitute(argument: Any) -> Any:
-        if isinstance(argument, Value):
-            return replaced.get(argument, argument)
-        if isinstance(argument, tuple):
-            return tuple(substitute(item) for item in argument)
-        return argument
-
-    copy = operation.rebuild(substitute, lambda kept: kept)
-    return copy.with_outputs(operation.outputs, copy.serial)
-
-
-def _lower_at(
-    module: Builder, operation: TraceOp, dialect: LoweringDialect, values: dict[Value, Any]
-) -> None:
-    """Lower an operation at its place."""
-    span = operation.location.span()
-    with module.location(operation.location.label, span.path, span.line, span.column):
-        _lower(module, operation, dialect, values)
-
-
-def _body(
-    module: Builder,
-    operation: TraceOp,
-    region: Region,
-    dialect: LoweringDialect,
-    values: Mapping[Value, Any],
-) -> Callable[..., Sequence[Any]]:
-    """What builds the inside of a region; it sees what the operation reads from outside."""
-    operations, gives = expand_operations(
-        region.operations, dict(enumerate(region.results)), dialect
-    )
-    outside = [values[value] for value in operation.captured]
-
-    def build(*taken: Any) -> Sequence[Any]:
-        inner = dict(zip(region.parameters, (*taken, *outside), strict=True))
-        for step in operations:
-            _lower_at(module, step, dialect, inner)
-        return [inner[value] for value in gives.values()]
-
-    return build
-
-
-def _lower(
-    module: Builder, operation: TraceOp, dialect: LoweringDialect, values: dict[Value, Any]
-) -> None:
-    if isinstance(operation, Constant):
-        results: Sequence[Any] = [_constant(operation, dialect)]
-    else:
-        results = _lower_and_verify(module, operation, dialect, values)
-    values.update(zip(operation.outputs, results, strict=True))
-
-
-def _lower_and_verify(
-    module: Builder, operation: TraceOp, dialect: LoweringDialect, values: dict[Value, Any]
-) -> Sequence[Any]:
-    """What the lowering of an operation gives, which must be what its outputs are."""
-    for output in operation.outputs if dialect.fixed_sizes else ():
-        check_tensor_bytes(output, "this", operation.location)
-    function = lowering_function(type(operation), dialect.name)
-    assert function is not None
-    operands = [_read(getattr(operation, name), values) for name in operation.tensor_fields()]
-    bodies = [_body(module, operation, each, dialect, values) for each in operation.bodies()]
-    try:
-        result = function(operation, *operands, *bodies)
-    except (ValueError, TypeError, IndexError, KeyError, ZeroDivisionError) as error:
-        raise DiagnosticError(_failure(operation, dialect, error)) from error
-    results = result if isinstance(result, (tuple, list)) else [result]
-    for output, given in zip(operation.outputs, results, strict=True):
-        shape = getattr(given, "shape", None)
-        if dialect.fixed_sizes and (
-            shape != tuple(output.shape) or given.dtype is not output.dtype
-        ):
-            problem = f"it gave {given!r}, declared as {output.type}"
-            raise DiagnosticError(_failure(operation, dialect, problem))
-    return results
-
-
-def _constant(operation: Constant, dialect: LoweringDialect) -> Any:
-    type, data = operation.outputs[0].type, operation.data
-    if isinstance(data.value, Dim | bool | int | float):
-        return dialect.fill(data.value, type.dtype, tuple(type.shape))
-    return dialect.constant(data.array, type.dtype)
-
-
-def _read(argument: Any, values: Mapping[Value, Any]) -> Any:
-    if isinstance(argument, tuple):
-        return [values[value] for value in argument]
-    return None if argument is None else values[argument]
-
-
-def _failure(operation: TraceOp, dialect: LoweringDialect, problem: object) -> Diagnostic:
-    return Diagnostic(
-        "lowering-failed",
-        f"the lowering of `{operation.operator}` to {dialect.name} failed: {problem}",
-        operation.location.span(),
-        notes=(f"declared in {operation.declaration.source}",),
-        hint="this is a fault of the declaration, not of your model",
-    )
+    found = Lowering(module, dialect, values).results(graph.operations, graph.outputs.values())
+    return dict(zip(graph.outputs, found, strict=True))

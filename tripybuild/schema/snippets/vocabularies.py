@@ -62,11 +62,12 @@ ATTRIBUTES = {
     "reference": DTYPE_ATTRIBUTES | INDEX_ATTRIBUTES | ARRAY_ATTRIBUTES,
     "tensorrt": DTYPE_ATTRIBUTES | INDEX_ATTRIBUTES | TENSOR_ATTRIBUTES,
     "stablehlo": DTYPE_ATTRIBUTES | INDEX_ATTRIBUTES | TENSOR_ATTRIBUTES,
+    "onnx": DTYPE_ATTRIBUTES | INDEX_ATTRIBUTES | TENSOR_ATTRIBUTES,
 }
 METHODS = {"reference": ARRAY_METHODS}
 
 # The functions of `decompose` beside the operators.
 DECOMPOSE = frozenset({"tensor", "dtype_of"})
 
-ALIASES = {"tensorrt": "trt", "stablehlo": "hlo"}
+ALIASES = {"tensorrt": "trt", "stablehlo": "hlo", "onnx": "onnx"}
 NAMESPACES = {"reference": "np"} | ALIASES

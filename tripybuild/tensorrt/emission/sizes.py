@@ -5,7 +5,6 @@ What depends on the shapes of inputs alone stands in the prologue; what a region
 """
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from xdsl.dialects.builtin import i1, i32
 from xdsl.ir import SSAValue
 
 from tripybuild.symbolic.conditions import Condition
-from tripybuild.symbolic.dims import Dim, Size
+from tripybuild.symbolic.dims import Dim, Size, linear_form
 from tripybuild.symbolic.polynomials import Atom, Terms, constant
 from tripybuild.tensorrt import dialect
 from tripybuild.tensorrt.dialect.base import TensorrtOperation, tensor_type
@@ -41,7 +40,7 @@ class SizeTensors:
     def learn(self, shape: Sequence[Any], value: SSAValue, scope: EmissionScope) -> None:
         """Note the symbols that are dimensions of a value, or follow from one."""
         for axis, size in enumerate(shape):
-            if isinstance(size, Dim) and (found := _line(size)) is not None:
+            if isinstance(size, Dim) and (found := linear_form(size)) is not None:
                 name, factor, offset = found
                 known = next((s.sources[name] for s in scope.chain() if name in s.sources), None)
                 plain = (factor, offset) == (1, 0)
@@ -172,24 +171,6 @@ class SizeTensors:
         """An operation, which is there once for its operands."""
         key = (kind, *operands, *said.values())
         return scope.once(key, lambda: self.scopes.one(kind, *operands, scope=scope, **said))
-
-
-@lru_cache(4096)
-def _line(size: Dim) -> tuple[str, int, int] | None:
-    """The symbol of a size `factor * symbol + offset`, and the two numbers; None for others."""
-    if size.name is not None:
-        return size.name, 1, 0
-    offset, factors = 0, []
-    for monomial, coefficient in size.terms:
-        if monomial:
-            factors.append((monomial, coefficient))
-        else:
-            offset = coefficient
-    if len(factors) != 1 or len(factors[0][0]) != 1:
-        return None
-    (((atom,), factor),) = factors
-    whole = atom.operator == "symbol" and factor % atom.multiple == 0
-    return (atom.name, factor // atom.multiple, offset) if whole else None
 
 
 def key_of(sizes: Sequence[Size]) -> object:

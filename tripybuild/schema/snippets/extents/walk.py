@@ -31,6 +31,7 @@ from tripybuild.schema.snippets.extents.domain import (
     tuple_of,
     weight,
 )
+from tripybuild.schema.snippets.vocabularies import NAMESPACES
 
 
 class UnboundedError(Exception):
@@ -120,7 +121,7 @@ class Walk:
         return first
 
     def _attribute(self, node: ast.Attribute) -> Extent:
-        if not isinstance(node.value, ast.Name) or node.value.id not in ("np", "hlo", "trt"):
+        if not isinstance(node.value, ast.Name) or node.value.id not in NAMESPACES.values():
             self.value(node.value)
         kinds = {"shape": SIZES, "result": SIZES, "start": SIZES, "size": SIZES, "step": SIZES}
         numbers = dict.fromkeys(("rank", "ndim", "bits"), Extent(most=RANK))

@@ -1,0 +1,50 @@
+"""Static check of calls of ONNX's operators in snippets, against the newest versions."""
+
+from collections.abc import Iterable, Mapping
+
+from tripybuild.language.call_check import check_arguments
+from tripybuild.onnx.dialect.attributes import READERS
+from tripybuild.onnx.table import NEWEST, OperatorSchema, find_operator
+
+
+def check_operator_call(
+    name: str,
+    positional_count: int | None,
+    keywords: Iterable[str],
+    literals: Mapping[int | str, object] | None = None,
+) -> str | None:
+    """What is wrong with `onnx.NAME(...)` in a snippet, as a sentence, or None.
+
+    Args:
+        name: The name of an operator.
+        positional_count: How many arguments are positional; None when there is a `*` among them.
+        keywords: The names of the others.
+        literals: Arguments that are plain literals, by position or keyword.
+    """
+    schema = find_operator(name, NEWEST)
+    if schema is None:
+        return f"ONNX has no operator `{name}`"
+    given = list(keywords)
+    needed = {each.name: not each.optional and not each.variadic for each in schema.inputs}
+    variadic = bool(schema.inputs) and schema.inputs[-1].variadic
+    count = positional_count
+    if count is not None and variadic:
+        count = min(count, len(needed))
+    if count is not None and count > len(needed):
+        return f"`onnx.{name}` takes {len(needed)} inputs, and {count} are given by position"
+    parameters = needed | {n: each.required for n, each in schema.attributes.items()}
+    problem = check_arguments(f"onnx.{name}", parameters, count, given)
+    return problem or _check_literals(schema, literals or {})
+
+
+def _check_literals(schema: OperatorSchema, literals: Mapping[int | str, object]) -> str | None:
+    """What is wrong with a literal in the place of an attribute."""
+    for key, value in literals.items():
+        formal = schema.attributes.get(str(key))
+        if formal is None or value is None:
+            continue
+        try:
+            READERS[formal.kind](value)
+        except (KeyError, TypeError, ValueError):
+            return f"`onnx.{schema.name}` needs {formal.kind} for `{key}`, not {value!r}"
+    return None

@@ -1,0 +1,118 @@
+"""Helpers of the ONNX dialect: what several operators say with a few nodes.
+
+Invariant: `HELPERS` of `dialect` is all that snippets may call beside ONNX's own operators.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from tripybuild.onnx.builder import current
+from tripybuild.onnx.dialect.calls import call, convert
+from tripybuild.onnx.nodes import Unavailable
+from tripybuild.onnx.value import OPERATORS, OnnxValue, Operand, Size
+from tripybuild.symbolic.conditions import Condition
+from tripybuild.symbolic.dims import Dim
+from tripybuild.types import dtypes
+from tripybuild.types.dtypes import dtype
+
+# A constant of more elements is expanded where it is used.
+MOST_ELEMENTS = 64
+
+
+def opset() -> int:
+    """The version of ONNX's operators that is built for."""
+    return current().opset
+
+
+def holds(condition: bool | Condition) -> bool:
+    """Whether a condition holds for all sizes: one that is not decided may not."""
+    return condition is True or (not isinstance(condition, Condition) and bool(condition))
+
+
+def unavailable(operator: str) -> NoReturn:
+    """No operator of ONNX says the call; the operation is decomposed."""
+    raise Unavailable(f"no operator of ONNX says this call of `{operator}`")
+
+
+def cast(value: OnnxValue, dtype: dtype) -> OnnxValue:
+    """The value in a dtype, as `Cast` converts it; itself where it has that already."""
+    return convert(value, dtype)
+
+
+def dtype_of(value: OnnxValue) -> dtype:
+    """The dtype of a value."""
+    return value.dtype
+
+
+def tensor(value: Any, dtype: dtype) -> OnnxValue:
+    """A number, or a size, as a tensor of rank 0; a list of them as one of rank 1."""
+    graph = current()
+    if isinstance(value, Dim):
+        return convert(graph.sizes.scalar(value), dtype)
+    if not isinstance(value, (list, tuple)):
+        return graph.number(value, dtype)
+    if any(isinstance(each, Dim) for each in value):
+        return convert(graph.sizes.vector(value), dtype)
+    return graph.numbers(value, dtype)
+
+
+def full(value: Any, dtype: dtype, shape: Sequence[Size] = ()) -> OnnxValue:
+    """A tensor that is filled with a number, a size, or a tensor of one element."""
+    filling = value if isinstance(value, OnnxValue) else tensor(value, dtype)
+    found: OnnxValue = filling if not shape else call("Expand", filling, list(shape))
+    found.shape = tuple(shape)
+    return found
+
+
+def constant(array: Any, dtype: dtype) -> OnnxValue:
+    """A tensor whose elements are those of an array, or of nested lists."""
+    return current().array(array, dtype)
+
+
+def where(condition: OnnxValue, then: Operand, otherwise: Operand) -> OnnxValue:
+    """`then` where the condition holds, else `otherwise`; one of them may be a number."""
+    found: OnnxValue = call("Where", condition, then, otherwise)
+    return found
+
+
+def _binary(name: str) -> Any:
+    return lambda left, right: call(name, left, right)
+
+
+def _logical(name: str) -> Any:
+    """An operator of booleans, or the one of bits that has its name."""
+
+    def operate(left: OnnxValue, right: Operand) -> OnnxValue:
+        found: OnnxValue = call(name if _is_boolean(left) else f"Bitwise{name}", left, right)
+        return found
+
+    return operate
+
+
+def _invert(value: OnnxValue) -> OnnxValue:
+    found: OnnxValue = call("Not" if _is_boolean(value) else "BitwiseNot", value)
+    return found
+
+
+def _modulo(left: Operand, right: Operand) -> OnnxValue:
+    """The remainder: with the sign of the divisor for integers, of the dividend for floats."""
+    kind = left.dtype if isinstance(left, OnnxValue) else right.dtype  # type: ignore[union-attr]
+    found: OnnxValue = call("Mod", left, right, fmod=1 if kind.kind == "float" else 0)
+    return found
+
+
+def _is_boolean(value: OnnxValue) -> bool:
+    return value.dtype is dtypes.boolean
+
+
+OPERATORS.update(
+    {sign: _binary(name) for sign, name in {
+        "+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "**": "Pow", "@": "MatMul",
+        "<": "Less", "<=": "LessOrEqual", ">": "Greater", ">=": "GreaterOrEqual",
+    }.items()}
+)  # fmt: skip
+OPERATORS.update(
+    {sign: _logical(name) for sign, name in {"&": "And", "|": "Or", "^": "Xor"}.items()}
+)
+OPERATORS["%"], OPERATORS["~"] = _modulo, _invert
+OPERATORS["neg"] = lambda value: call("Neg", value)
