@@ -8,7 +8,7 @@ from unary_operator import SUM, unary_operator
 
 import tripyapi as tp
 from tripybuild.compiler import session
-from tripybuild.compiler.lowering import lower
+from tripybuild.compiler.lowering import driver
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.packages.libraries import package
 
@@ -45,7 +45,7 @@ def test_a_lowering_that_fails_is_named(tmp_path, monkeypatch):
         raise ValueError("no such layer")
 
     (tmp_path / "m.yaml").write_text(MODEL)
-    monkeypatch.setattr(lower, "lowering_function", lambda _operation, _target: fail)
+    monkeypatch.setattr(driver, "lowering_function", lambda _operation, _target: fail)
     with pytest.raises(DiagnosticError) as caught:
         session.emit(tmp_path / "m.yaml", "stablehlo")
 

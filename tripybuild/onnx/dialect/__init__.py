@@ -20,7 +20,7 @@ from tripybuild.onnx.builder import OnnxGraph as OnnxGraph
 from tripybuild.onnx.dialect.call_check import check_operator_call
 from tripybuild.onnx.dialect.calls import call
 from tripybuild.onnx.dialect.control import if_ as if_, scan as scan, while_ as while_
-from tripybuild.onnx.dialect.helpers import (
+from tripybuild.onnx.dialect.compositions import (
     cast as cast,
     constant as constant,
     dtype_of as dtype_of,

@@ -1,4 +1,4 @@
-"""Helpers of the ONNX dialect: what several operators say with a few nodes.
+"""Compositions of the ONNX dialect: what several operators say with a few nodes.
 
 Invariant: `HELPERS` of `dialect` is all that snippets may call beside ONNX's own operators.
 """
