@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from tripybuild.codegen.python.conditions import reads, size_names
-from tripybuild.language.grammar import Program
+from tripybuild.language.grammar import UNREAD, Assignment, Program
 from tripybuild.language.program import choice
 from tripybuild.onnx.table import BY_TYPE, NEWEST, OperatorSchema, find_operator
 from tripybuild.schema.operator.operator import Alias, Operator
@@ -49,20 +49,17 @@ def alias_lowering(operator: Operator) -> LoweringSnippet | None:
     if not aliases:
         return None
     sizes = size_names(operator)
-    cases = [(_condition(each, sizes), _program(_result(operator, each))) for each in aliases]
+    cases = [(_condition(each, sizes), _program(operator, each)) for each in aliases]
     last = next((at for at, (test, _) in enumerate(cases) if test is None), None)
     if last is None:
         end = _builder("unavailable", [ast.Constant(operator.name)])
-        cases.append((None, _program(end)))
+        cases.append((None, Program((), end)))
         last = len(aliases)
     cases = cases[: last + 1]
     program = choice(None, cases) if len(cases) > 1 else cases[0][1]
-    ast.fix_missing_locations(program.result)
+    for root in (*(line.value for line in program.assignments), program.result):
+        ast.fix_missing_locations(root)
     return LoweringSnippet(program, sizes, _helper)
-
-
-def _program(result: ast.expr) -> Program:
-    return Program((), result)
 
 
 def _helper(call: ast.Call) -> ast.expr | None:
@@ -89,7 +86,7 @@ def _tests(alias: Alias) -> Iterator[ast.expr]:
         yield ast.UnaryOp(ast.Not(), difference.when.result)
 
 
-def _result(operator: Operator, alias: Alias) -> ast.expr:
+def _program(operator: Operator, alias: Alias) -> Program:
     """The call with what is taken of its results, in the dtypes that the operator declares."""
     schema = find_operator(alias.signature.name, NEWEST)
     assert schema is not None, "aliases name operators of the table"
@@ -97,16 +94,18 @@ def _result(operator: Operator, alias: Alias) -> ast.expr:
     several = len(schema.outputs) > 1 or schema.outputs[0].variadic
     if several and taken is None and _is_single(operator):
         taken = 0
-    if taken is not None:
-        value = ast.Subscript(value, ast.Constant(taken))
     kinds = [_fixed_dtype(schema, index) for index in range(len(schema.outputs))]
     own = [_element(operator, index) for index in range(len(operator.outputs))]
-    if taken is not None or not several:
-        kind = kinds[taken or 0]
-        return value if kind in (None, own[0]) else _cast(value, _declared(ast.Constant(0)))
-    if all(kind in (None, each) for kind, each in zip(kinds, own, strict=False)):
-        return value
-    return _cast_each(value)
+    if taken is None and several:
+        same = all(kind in (None, each) for kind, each in zip(kinds, own, strict=False))
+        return Program((), value if same else _cast_each(value))
+    lines: tuple[Assignment, ...] = ()
+    if taken is not None:  # `output, *_ = onnx.MaxPool(...)`
+        name = next(iter(operator.outputs))
+        lines = (Assignment((*[UNREAD] * taken, name, f"*{UNREAD}"), value),)
+        value = ast.Name(name)
+    kind = kinds[taken or 0]
+    return Program(lines, value if kind in (None, own[0]) else _cast(value, _declared()))
 
 
 def _is_single(operator: Operator) -> bool:
@@ -143,10 +142,10 @@ def _element(operator: Operator, index: int) -> str:
     return next((tensor.element for tensor in tensors(output.pattern)), "")
 
 
-def _declared(index: ast.expr) -> ast.expr:
+def _declared() -> ast.expr:
     """`op.outputs[0].dtype`."""
     outputs = ast.Attribute(ast.Name("op"), "outputs")
-    return ast.Attribute(ast.Subscript(outputs, index), "dtype")
+    return ast.Attribute(ast.Subscript(outputs, ast.Constant(0)), "dtype")
 
 
 def _cast(value: ast.expr, kind: ast.expr) -> ast.expr:

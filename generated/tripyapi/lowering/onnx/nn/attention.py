@@ -8,4 +8,5 @@ def lower(
     op: Attention, query: onnx.Value, key: onnx.Value, value: onnx.Value, mask: onnx.Value | None
 ) -> onnx.Value:
     """Lower `attention` to the `onnx` dialect."""
-    return onnx.Attention(query, key, value, mask, is_causal=op.causal, scale=op.scale)[0]
+    output, *_ = onnx.Attention(query, key, value, mask, is_causal=op.causal, scale=op.scale)
+    return output

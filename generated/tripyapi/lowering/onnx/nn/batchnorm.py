@@ -13,6 +13,7 @@ def lower(
     running_var: onnx.Value,
 ) -> onnx.Value:
     """Lower `batchnorm` to the `onnx` dialect."""
-    return onnx.BatchNormalization(input, weight, bias, running_mean, running_var, epsilon=op.eps)[
-        0
-    ]
+    output, *_ = onnx.BatchNormalization(
+        input, weight, bias, running_mean, running_var, epsilon=op.eps
+    )
+    return output

@@ -7,4 +7,5 @@ from tripybuild.onnx import dialect as onnx
 def lower(op: Layernorm, input: onnx.Value, weight: onnx.Value, bias: onnx.Value) -> onnx.Value:
     """Lower `layernorm` to the `onnx` dialect."""
     W = op.weight.shape
-    return onnx.LayerNormalization(input, weight, bias, axis=-len(W), epsilon=op.eps)[0]
+    output, *_ = onnx.LayerNormalization(input, weight, bias, axis=-len(W), epsilon=op.eps)
+    return output

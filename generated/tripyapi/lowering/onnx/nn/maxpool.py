@@ -8,10 +8,11 @@ def lower(op: Maxpool, input: onnx.Value) -> onnx.Value:
     """Lower `maxpool` to the `onnx` dialect."""
     C = op.input.shape[1]
     if onnx.holds(C > 0):
-        return onnx.MaxPool(
+        output, *_ = onnx.MaxPool(
             input,
             kernel_shape=op.kernel_dims,
             pads=[*[p[0] for p in op.padding], *[p[1] for p in op.padding]],
             strides=op.stride,
-        )[0]
+        )
+        return output
     return onnx.unavailable("maxpool")
