@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Size = int | Dim
 Shape = tuple[Size, ...]
 
-# What `+` and its kin call; `dialect.compositions` fills it in, so that this module imports no builder.
+# What `+` and its kin call; `dialect.compositions` fills it in, and this module imports no builder.
 OPERATORS: dict[str, Callable[..., "OnnxValue"]] = {}
 
 

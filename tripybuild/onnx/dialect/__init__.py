@@ -19,7 +19,6 @@ from tripybuild.language.call_check import check_arguments
 from tripybuild.onnx.builder import OnnxGraph as OnnxGraph
 from tripybuild.onnx.dialect.call_check import check_operator_call
 from tripybuild.onnx.dialect.calls import call
-from tripybuild.onnx.dialect.control import if_ as if_, scan as scan, while_ as while_
 from tripybuild.onnx.dialect.compositions import (
     cast as cast,
     constant as constant,
@@ -31,6 +30,7 @@ from tripybuild.onnx.dialect.compositions import (
     unavailable as unavailable,
     where as where,
 )
+from tripybuild.onnx.dialect.control import if_ as if_, scan as scan, while_ as while_
 from tripybuild.onnx.nodes import Unavailable as Unavailable
 from tripybuild.onnx.table import operator_names
 from tripybuild.onnx.value import OnnxValue
