@@ -4,10 +4,14 @@ import numpy as np
 import onnx
 import onnxruntime
 
+from tripyapi.tensor import Tensor
 from tripybuild.compiler.lowering.lower import lower_onnx
 from tripybuild.onnx.constants import element_bytes
 from tripybuild.onnx.model import Model
 from tripybuild.onnx.protobuf import encode_model
+from tripybuild.reference.execute import execute
+from tripybuild.trace.graph import Graph
+from tripybuild.trace.values import TensorType, Value
 from tripybuild.types.dtypes import from_numpy
 
 FATAL_ONLY = 4
@@ -69,10 +73,38 @@ def _size(dimension):
 
 
 def run(text: bytes, feeds):
-    """What ONNX Runtime gives, without its own rewrites."""
+    """What ONNX Runtime gives."""
+    return session(text).run(None, {name: np.asarray(each) for name, each in feeds.items()})
+
+
+def session(text: bytes):
+    """A session of ONNX Runtime, without its own rewrites."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = FATAL_ONLY
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    session = onnxruntime.InferenceSession(text, options, providers=["CPUExecutionProvider"])
-    return session.run(None, {name: np.asarray(each) for name, each in feeds.items()})
+    return onnxruntime.InferenceSession(text, options, providers=["CPUExecutionProvider"])
+
+
+def graph_of(function, *types, names=()):
+    """The graph of a function of tensors of these types."""
+    names = names or [f"x{i}" for i in range(len(types))]
+    values = {
+        name: Value(TensorType(*type), name=name) for name, type in zip(names, types, strict=True)
+    }
+    given = function(*map(Tensor.of, values.values()))
+    several = given if isinstance(given, (tuple, list)) else (given,)
+    return Graph("g", values, {}, {f"y{i}": each.value for i, each in enumerate(several)})
+
+
+def agree(graph, *cases, opset=20):
+    """ONNX Runtime gives what the references give; each case has the sizes and the inputs."""
+    text = lowered(graph, opset, types=True)
+    for sizes, *arrays in cases:
+        feeds = dict(zip(graph.inputs, arrays, strict=True))
+        wanted = execute(graph.substitute(sizes), feeds)
+        for got, want in zip(run(text, feeds), wanted.values(), strict=True):
+            assert got.dtype == want.dtype
+            assert got.shape == want.shape
+            np.testing.assert_allclose(got, want, 1e-5, 1e-6)
+    return onnx.load_from_string(text)

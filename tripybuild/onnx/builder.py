@@ -68,6 +68,7 @@ class OnnxGraph:
         self.place: Place = ("", "")
         self.sizes = SizeTensors(self)
         self._files: dict[str, str] = {}
+        self._numbers: dict[OnnxValue, float] = {}
         for value in (*self.inputs.values(), *self.weights.values()):
             self.learn(value, self.prologue)
 
@@ -151,7 +152,13 @@ class OnnxGraph:
 
     def number(self, value: float, kind: dtype) -> OnnxValue:
         """A number as a tensor of rank 0."""
-        return self.constant((kind, (), number_bytes([value], kind)))
+        found = self.constant((kind, (), number_bytes([value], kind)))
+        self._numbers[found] = value
+        return found
+
+    def known_number(self, value: OnnxValue) -> float | None:
+        """The number that a tensor of rank 0 holds, where it is a constant."""
+        return self._numbers.get(value)
 
     def numbers(self, values: Sequence[float], kind: dtype) -> OnnxValue:
         """Numbers as a tensor of rank 1."""

@@ -17,6 +17,15 @@ from typing import Any
 
 from tripybuild.language.call_check import check_arguments
 from tripybuild.onnx.builder import OnnxGraph as OnnxGraph
+from tripybuild.onnx.dialect.arithmetic import (
+    divide as divide,
+    floor_divide as floor_divide,
+    modulo as modulo,
+    power as power,
+    quantize as quantize,
+    remainder as remainder,
+    saturate as saturate,
+)
 from tripybuild.onnx.dialect.call_check import check_operator_call
 from tripybuild.onnx.dialect.calls import call
 from tripybuild.onnx.dialect.compositions import (
@@ -31,6 +40,19 @@ from tripybuild.onnx.dialect.compositions import (
     where as where,
 )
 from tripybuild.onnx.dialect.control import if_ as if_, scan as scan, while_ as while_
+from tripybuild.onnx.dialect.indexing import (
+    arange as arange,
+    clamp_index as clamp_index,
+    clamp_vectors as clamp_vectors,
+    reshape as reshape,
+    sort_keys as sort_keys,
+    strided_slice as strided_slice,
+)
+from tripybuild.onnx.dialect.randomness import (
+    random_normal as random_normal,
+    random_uniform as random_uniform,
+)
+from tripybuild.onnx.dialect.reductions import reduce as reduce
 from tripybuild.onnx.nodes import Unavailable as Unavailable
 from tripybuild.onnx.table import operator_names
 from tripybuild.onnx.value import OnnxValue
@@ -44,7 +66,9 @@ HELPERS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
         each.__name__: each
         for each in (
-            *(cast, constant, dtype_of, full, holds, if_, opset, scan, tensor),
+            *(arange, cast, clamp_index, clamp_vectors, constant, divide, dtype_of, floor_divide),
+            *(full, holds, if_, modulo, opset, power, quantize, random_normal, random_uniform),
+            *(reduce, remainder, reshape, saturate, scan, sort_keys, strided_slice, tensor),
             *(unavailable, where, while_),
         )
     }

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from tripybuild.onnx.builder import OnnxGraph, current
 from tripybuild.onnx.dialect.attributes import READERS
+from tripybuild.onnx.dialect.carriers import find_carrier
 from tripybuild.onnx.model import AttributeValue
 from tripybuild.onnx.nodes import GraphNode, Unavailable
 from tripybuild.onnx.table import (
@@ -30,9 +31,20 @@ IMPLIED = frozenset({("Split", "num_outputs")})
 
 
 def call(name: str, *positional: Argument, **keywords: Argument) -> Any:
-    """Add a node: its result, or a tuple where the operator declares several."""
-    node = add_node(current(), name, positional, keywords)
-    return node.outputs[0] if is_single(node.schema) else node.outputs
+    """Add a node: its result, or a tuple where the operator declares several.
+
+    Where the operator does not take a dtype, a wider one carries its values.
+    """
+    graph = current()
+    schema = graph.schema(name)
+    node, carried = add_node(graph, schema, positional, keywords)
+    outputs = node.outputs
+    if carried:
+        formals = map(schema.output_at, range(len(outputs)))
+        kinds = [None if formal is None else carried.get(formal.type) for formal in formals]
+        pairs = zip(outputs, kinds, strict=True)
+        outputs = tuple([each if kind is None else convert(each, kind) for each, kind in pairs])
+    return outputs[0] if is_single(schema) else outputs
 
 
 def is_single(schema: OperatorSchema) -> bool:
@@ -41,25 +53,31 @@ def is_single(schema: OperatorSchema) -> bool:
 
 
 def add_node(
-    graph: OnnxGraph, name: str, positional: Sequence[Argument], keywords: Mapping[str, Argument]
-) -> GraphNode:
+    graph: OnnxGraph,
+    schema: OperatorSchema,
+    positional: Sequence[Argument],
+    keywords: Mapping[str, Argument],
+) -> tuple[GraphNode, Mapping[str, dtype]]:
     """Add a node with all results that its operator declares.
+
+    Returns:
+        The node, and the dtypes of the type variables that others carry.
 
     Raises:
         Unavailable: The opset does not say this.
         ValueError: No opset does.
     """
-    schema = graph.schema(name)
-    newest = find_operator(name, NEWEST) or schema
+    newest = find_operator(schema.name, NEWEST) or schema
     formal_inputs, given = _split(newest, positional, keywords)
     inputs = _older_inputs(schema, newest, formal_inputs, given)
     attributes = _attributes(schema, newest, given)
-    values = _Operands(graph, schema, inputs).values()
+    operands = _Operands(graph, schema, inputs)
+    values = operands.values()
     count = len(schema.outputs)
     if schema.outputs[-1].variadic:
         count = _count(schema, inputs, given)
     types = result_types(schema, values, attributes, count)
-    return graph.append(schema, values, attributes, types)
+    return graph.append(schema, values, attributes, types), operands.carried
 
 
 def _split(
@@ -116,6 +134,12 @@ class _Operands:
         for formal, value in zip(self.formals, inputs, strict=True):
             if isinstance(value, OnnxValue) and formal.homogeneous:
                 self.bound.setdefault(formal.type, value.dtype)
+        self.carried: dict[str, dtype] = {}
+        """The dtypes of variables that are bound to a wider one."""
+        for variable, kind in list(self.bound.items()):
+            carrier = find_carrier(kind, schema.dtypes[variable])
+            if carrier not in (None, kind):
+                self.bound[variable], self.carried[variable] = carrier, kind
 
     def _formal(self, index: int) -> FormalTensor:
         formal = self.schema.input_at(index)
@@ -140,25 +164,16 @@ class _Operands:
         if not isinstance(value, OnnxValue):
             return self._literal(formal, value)
         allowed = self.schema.dtypes[formal.type]
-        if value.dtype not in allowed:
-            return self._widen(formal, value, allowed)
-        bound = self.bound.get(formal.type, value.dtype)
-        if formal.homogeneous and bound is not value.dtype:
+        carrier = find_carrier(value.dtype, allowed)
+        if carrier is None:
+            name, kind = formal.name, value.dtype
+            since = _since(self.schema, partial(_allows, name, kind))
+            _decline(self.schema, f"no `{name}` of {kind}", since)
+        bound = self.bound.get(formal.type, carrier)
+        if formal.homogeneous and bound is not carrier:
             shown = f"`{formal.name}` of `{self.schema.name}` is {value.dtype}"
             raise ValueError(f"{shown}, and others of its type are {bound}")
-        return value
-
-    def _widen(
-        self, formal: FormalTensor, value: OnnxValue, allowed: frozenset[dtype]
-    ) -> OnnxValue:
-        """Integers where only wider ones are taken, as indices often are."""
-        whole = value.dtype.kind == "integer" and dtypes.int64 in allowed
-        results = {each.type for each in self.schema.outputs}
-        if whole and formal.type not in results:
-            return convert(value, dtypes.int64)
-        name, kind = formal.name, value.dtype
-        since = _since(self.schema, partial(_allows, name, kind))
-        return _decline(self.schema, f"no `{name}` of {kind}", since)
+        return convert(value, carrier)
 
     def _literal(self, formal: FormalTensor, value: Argument) -> OnnxValue:
         """A number, a size, or a list of them."""
@@ -190,11 +205,22 @@ class _Operands:
 
 
 def convert(value: OnnxValue, kind: dtype) -> OnnxValue:
-    """The value in a dtype, by `Cast` where it has another."""
+    """The value in a dtype, by `Cast` where it has another.
+
+    Raises:
+        Unavailable: The opset does not have one of the dtypes.
+    """
     if value.dtype is kind:
         return value
     graph = current()
-    node = graph.append(graph.schema("Cast"), [value], {"to": kind}, [kind])
+    schema = graph.schema("Cast")
+    for name, formal, has in (
+        (value.dtype, schema.inputs[0], _allows),
+        (kind, schema.outputs[0], _gives),
+    ):
+        if name not in schema.dtypes[formal.type]:
+            _decline(schema, f"no {name}", _since(schema, partial(has, formal.name, name)))
+    node = graph.append(schema, [value], {"to": kind}, [kind])
     node.outputs[0].shape = value.shape
     return node.outputs[0]
 

@@ -6,7 +6,4 @@ from tripybuild.onnx import dialect as onnx
 
 def lower(op: Full, value: onnx.Value) -> onnx.Value:
     """Lower `full` to the `onnx` dialect."""
-    V = op.value.dtype
-    if V is None:
-        return onnx.ConstantOfShape(op.shape, value=onnx.tensor([value], op.dtype))
-    return onnx.unavailable("full")
+    return onnx.full(onnx.saturate(value, op.dtype), op.dtype, op.shape)

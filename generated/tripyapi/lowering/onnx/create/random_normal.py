@@ -6,6 +6,4 @@ from tripybuild.onnx import dialect as onnx
 
 def lower(op: RandomNormal) -> onnx.Value:
     """Lower `random_normal` to the `onnx` dialect."""
-    if op.seed is None and len(op.shape) > 0:
-        return onnx.RandomNormal(dtype=op.dtype, mean=op.mean, scale=op.std, shape=op.shape)
-    return onnx.unavailable("random_normal")
+    return onnx.random_normal(op.shape, op.mean, op.std, op.dtype, op.seed)

@@ -6,6 +6,4 @@ from tripybuild.onnx import dialect as onnx
 
 def lower(op: RandomUniform) -> onnx.Value:
     """Lower `random_uniform` to the `onnx` dialect."""
-    if op.seed is None and len(op.shape) > 0:
-        return onnx.RandomUniform(dtype=op.dtype, high=op.high, low=op.low, shape=op.shape)
-    return onnx.unavailable("random_uniform")
+    return onnx.random_uniform(op.shape, op.low, op.high, op.dtype, op.seed)

@@ -2,8 +2,13 @@
 
 from tripyapi.trace.math.cast import Cast
 from tripybuild.onnx import dialect as onnx
+from tripybuild.types import dtypes
 
 
 def lower(op: Cast, input: onnx.Value) -> onnx.Value:
     """Lower `cast` to the `onnx` dialect."""
-    return onnx.Cast(input, to=op.dtype)
+    return (
+        onnx.quantize(input, op.dtype)
+        if op.dtype in [dtypes.float8, dtypes.int4]
+        else onnx.saturate(input, op.dtype)
+    )

@@ -6,4 +6,4 @@ from tripybuild.onnx import dialect as onnx
 
 def lower(_op: Div, lhs: onnx.Value, rhs: onnx.Value) -> onnx.Value:
     """Lower `div` to the `onnx` dialect."""
-    return onnx.Div(lhs, rhs)
+    return onnx.divide(lhs, rhs)

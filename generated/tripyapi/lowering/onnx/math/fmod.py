@@ -6,4 +6,4 @@ from tripybuild.onnx import dialect as onnx
 
 def lower(_op: Fmod, lhs: onnx.Value, rhs: onnx.Value) -> onnx.Value:
     """Lower `fmod` to the `onnx` dialect."""
-    return onnx.Mod(lhs, rhs, fmod=1)
+    return onnx.remainder(lhs, rhs)

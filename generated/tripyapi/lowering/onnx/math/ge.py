@@ -6,4 +6,4 @@ from tripybuild.onnx import dialect as onnx
 
 def lower(_op: Ge, lhs: onnx.Value, rhs: onnx.Value) -> onnx.Value:
     """Lower `ge` to the `onnx` dialect."""
-    return onnx.GreaterOrEqual(lhs, rhs)
+    return ~onnx.Less(lhs, rhs)

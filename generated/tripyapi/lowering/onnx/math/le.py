@@ -6,4 +6,4 @@ from tripybuild.onnx import dialect as onnx
 
 def lower(_op: Le, lhs: onnx.Value, rhs: onnx.Value) -> onnx.Value:
     """Lower `le` to the `onnx` dialect."""
-    return onnx.LessOrEqual(lhs, rhs)
+    return ~onnx.Greater(lhs, rhs)

@@ -6,7 +6,4 @@ from tripybuild.onnx import dialect as onnx
 
 def lower(op: Max, input: onnx.Value) -> onnx.Value:
     """Lower `max` to the `onnx` dialect."""
-    S = op.input.shape
-    if len(op.dim) > 0 or len(S) == 0:
-        return onnx.ReduceMax(input, op.dim, keepdims=op.keepdim)
-    return onnx.unavailable("max")
+    return onnx.reduce(input, op.dim, "ReduceMax", keepdim=op.keepdim)

@@ -2,19 +2,8 @@
 
 from tripyapi.trace.math.mean import Mean
 from tripybuild.onnx import dialect as onnx
-from tripybuild.types import dtypes, shapes
 
 
 def lower(op: Mean, input: onnx.Value) -> onnx.Value:
     """Lower `mean` to the `onnx` dialect."""
-    T = op.input.dtype
-    S = op.input.shape
-    if onnx.holds(
-        (len(op.dim) > 0 or len(S) == 0)
-        and (
-            T not in [dtypes.float32, dtypes.float16, dtypes.bfloat16]
-            or not shapes.some([S[d] == 0 for d in op.dim])
-        )
-    ):
-        return onnx.ReduceMean(input, op.dim, keepdims=op.keepdim)
-    return onnx.unavailable("mean")
+    return onnx.reduce(input, op.dim, "ReduceMean", keepdim=op.keepdim)

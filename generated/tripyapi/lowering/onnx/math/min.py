@@ -6,7 +6,4 @@ from tripybuild.onnx import dialect as onnx
 
 def lower(op: Min, input: onnx.Value) -> onnx.Value:
     """Lower `min` to the `onnx` dialect."""
-    S = op.input.shape
-    if len(op.dim) > 0 or len(S) == 0:
-        return onnx.ReduceMin(input, op.dim, keepdims=op.keepdim)
-    return onnx.unavailable("min")
+    return onnx.reduce(input, op.dim, "ReduceMin", keepdim=op.keepdim)

@@ -2,12 +2,8 @@
 
 from tripyapi.trace.math.mod import Mod
 from tripybuild.onnx import dialect as onnx
-from tripybuild.types import dtypes
 
 
-def lower(op: Mod, lhs: onnx.Value, rhs: onnx.Value) -> onnx.Value:
+def lower(_op: Mod, lhs: onnx.Value, rhs: onnx.Value) -> onnx.Value:
     """Lower `mod` to the `onnx` dialect."""
-    T = op.lhs.dtype
-    if T in [dtypes.int8, dtypes.int32, dtypes.int64]:
-        return onnx.Mod(lhs, rhs)
-    return onnx.unavailable("mod")
+    return onnx.modulo(lhs, rhs)

@@ -6,4 +6,4 @@ from tripybuild.onnx import dialect as onnx
 
 def lower(_op: Pow, lhs: onnx.Value, rhs: onnx.Value) -> onnx.Value:
     """Lower `pow` to the `onnx` dialect."""
-    return onnx.Pow(lhs, rhs)
+    return onnx.power(lhs, rhs)

@@ -6,7 +6,4 @@ from tripybuild.onnx import dialect as onnx
 
 def lower(op: Prod, input: onnx.Value) -> onnx.Value:
     """Lower `prod` to the `onnx` dialect."""
-    S = op.input.shape
-    if len(op.dim) > 0 or len(S) == 0:
-        return onnx.ReduceProd(input, op.dim, keepdims=op.keepdim)
-    return onnx.unavailable("prod")
+    return onnx.reduce(input, op.dim, "ReduceProd", keepdim=op.keepdim)

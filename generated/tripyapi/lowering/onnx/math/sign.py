@@ -2,8 +2,14 @@
 
 from tripyapi.trace.math.sign import Sign
 from tripybuild.onnx import dialect as onnx
+from tripybuild.types import dtypes
 
 
-def lower(_op: Sign, input: onnx.Value) -> onnx.Value:
+def lower(op: Sign, input: onnx.Value) -> onnx.Value:
     """Lower `sign` to the `onnx` dialect."""
-    return onnx.Sign(input)
+    T = op.input.dtype
+    return (
+        onnx.cast(onnx.Sign(onnx.cast(input, dtypes.float32)), T)
+        if T in [dtypes.float16, dtypes.bfloat16]
+        else onnx.Sign(input)
+    )

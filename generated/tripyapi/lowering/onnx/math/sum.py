@@ -6,7 +6,4 @@ from tripybuild.onnx import dialect as onnx
 
 def lower(op: Sum, input: onnx.Value) -> onnx.Value:
     """Lower `sum` to the `onnx` dialect."""
-    S = op.input.shape
-    if len(op.dim) > 0 or len(S) == 0:
-        return onnx.ReduceSum(input, op.dim, keepdims=op.keepdim)
-    return onnx.unavailable("sum")
+    return onnx.reduce(input, op.dim, "ReduceSum", keepdim=op.keepdim)

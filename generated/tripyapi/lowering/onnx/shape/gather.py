@@ -6,4 +6,5 @@ from tripybuild.onnx import dialect as onnx
 
 def lower(op: Gather, input: onnx.Value, index: onnx.Value) -> onnx.Value:
     """Lower `gather` to the `onnx` dialect."""
-    return onnx.Gather(input, index, axis=op.dim)
+    S = op.input.shape
+    return onnx.Gather(input, onnx.clamp_index(index, S[op.dim]), axis=op.dim)

@@ -6,4 +6,5 @@ from tripybuild.onnx import dialect as onnx
 
 def lower(op: GatherElements, input: onnx.Value, index: onnx.Value) -> onnx.Value:
     """Lower `gather_elements` to the `onnx` dialect."""
-    return onnx.GatherElements(input, index, axis=op.dim)
+    S = op.input.shape
+    return onnx.GatherElements(input, onnx.clamp_index(index, S[op.dim]), axis=op.dim)

@@ -4,6 +4,8 @@ from tripyapi.trace.shape.gather_nd import GatherNd
 from tripybuild.onnx import dialect as onnx
 
 
-def lower(_op: GatherNd, input: onnx.Value, index: onnx.Value) -> onnx.Value:
+def lower(op: GatherNd, input: onnx.Value, index: onnx.Value) -> onnx.Value:
     """Lower `gather_nd` to the `onnx` dialect."""
-    return onnx.GatherND(input, index)
+    S = op.input.shape
+    K = op.index.shape[-1]
+    return onnx.GatherND(input, onnx.clamp_vectors(index, S[:K]))

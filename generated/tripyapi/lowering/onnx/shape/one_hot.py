@@ -2,8 +2,18 @@
 
 from tripyapi.trace.shape.one_hot import OneHot
 from tripybuild.onnx import dialect as onnx
+from tripybuild.types import dtypes, shapes
 
 
 def lower(op: OneHot, index: onnx.Value, values: onnx.Value) -> onnx.Value:
     """Lower `one_hot` to the `onnx` dialect."""
-    return onnx.OneHot(index, op.depth, values, axis=op.dim)
+    P = op.index.dtype
+    J = op.index.shape
+    E = shapes.insert(J, op.dim, op.depth)
+    T = op.values.dtype
+    places = onnx.reshape(onnx.arange(op.depth, P), shapes.replace([1] * len(E), op.dim, op.depth))
+    choice = onnx.cast(values, dtypes.int32) if T == dtypes.bool else values
+    other, chosen = [onnx.Gather(choice, i, axis=0) for i in (0, 1)]
+    return onnx.cast(
+        onnx.where(onnx.Equal(onnx.Unsqueeze(index, [op.dim]), places), chosen, other), T
+    )

@@ -2,11 +2,9 @@
 
 from tripyapi.trace.shape.reshape import Reshape
 from tripybuild.onnx import dialect as onnx
-from tripybuild.types import shapes
 
 
 def lower(op: Reshape, input: onnx.Value) -> onnx.Value:
     """Lower `reshape` to the `onnx` dialect."""
-    if onnx.holds(shapes.every(d != 0 for d in op.shape)):
-        return onnx.Reshape(input, op.shape)
-    return onnx.Reshape(input, op.shape, allowzero=1)
+    E = op.outputs[0].shape
+    return onnx.reshape(input, E)

@@ -2,8 +2,12 @@
 
 from tripyapi.trace.shape.reverse_sequence import ReverseSequence
 from tripybuild.onnx import dialect as onnx
+from tripybuild.types import dtypes
 
 
 def lower(op: ReverseSequence, input: onnx.Value, lengths: onnx.Value) -> onnx.Value:
     """Lower `reverse_sequence` to the `onnx` dialect."""
-    return onnx.ReverseSequence(input, lengths, batch_axis=op.batch_dim, time_axis=op.sequence_dim)
+    S = op.input.shape
+    most = onnx.tensor(S[op.sequence_dim], dtypes.int64)
+    inside = onnx.Clip(onnx.cast(lengths, dtypes.int64), 0, most)
+    return onnx.ReverseSequence(input, inside, batch_axis=op.batch_dim, time_axis=op.sequence_dim)

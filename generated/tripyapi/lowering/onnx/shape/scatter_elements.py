@@ -8,4 +8,5 @@ def lower(
     op: ScatterElements, input: onnx.Value, index: onnx.Value, updates: onnx.Value
 ) -> onnx.Value:
     """Lower `scatter_elements` to the `onnx` dialect."""
-    return onnx.ScatterElements(input, index, updates, axis=op.dim)
+    S = op.input.shape
+    return onnx.ScatterElements(input, onnx.clamp_index(index, S[op.dim]), updates, axis=op.dim)

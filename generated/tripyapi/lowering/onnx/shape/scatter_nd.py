@@ -4,6 +4,8 @@ from tripyapi.trace.shape.scatter_nd import ScatterNd
 from tripybuild.onnx import dialect as onnx
 
 
-def lower(_op: ScatterNd, input: onnx.Value, index: onnx.Value, updates: onnx.Value) -> onnx.Value:
+def lower(op: ScatterNd, input: onnx.Value, index: onnx.Value, updates: onnx.Value) -> onnx.Value:
     """Lower `scatter_nd` to the `onnx` dialect."""
-    return onnx.ScatterND(input, index, updates)
+    S = op.input.shape
+    K = op.index.shape[-1]
+    return onnx.ScatterND(input, onnx.clamp_vectors(index, S[:K]), updates)

@@ -2,18 +2,8 @@
 
 from tripyapi.trace.shape.slice import Slice
 from tripybuild.onnx import dialect as onnx
-from tripybuild.types import shapes
 
 
 def lower(op: Slice, input: onnx.Value, value: onnx.Value | None) -> onnx.Value:
     """Lower `slice` to the `onnx` dialect."""
-    S = op.input.shape
-    if op.mode == "strict" and shapes.every(t > 0 for t in op.step) and value is None:
-        return onnx.Slice(
-            input,
-            op.start,
-            [a + (n - 1) * t + 1 for a, n, t in zip(op.start, op.size, op.step)],
-            list(range(len(S))),
-            op.step,
-        )
-    return onnx.unavailable("slice")
+    return onnx.strided_slice(input, op.start, op.size, op.step, op.mode, value)

@@ -1,1 +1,0 @@
-"""Export: models as files of ONNX, with their weights where they are."""

@@ -1,0 +1,149 @@
+"""Arithmetic of the ONNX dialect: integers that nothing traps on, and remainders.
+
+Invariant: no divisor of integers that a runtime sees is zero, and none is -1 where it divides:
+processors trap on the first, and on the least integer divided by the second.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+
+from tripybuild.onnx.builder import current
+from tripybuild.onnx.dialect.calls import call, convert
+from tripybuild.onnx.dialect.compositions import tensor, where
+from tripybuild.onnx.value import OnnxValue
+from tripybuild.types import dtypes
+from tripybuild.types.dtypes import dtype
+
+# Bits of an exponent: the powers of an even base beyond `2 ** BITS` are 0 in 64 bits.
+BITS = 6
+
+
+Binary = Callable[[OnnxValue, OnnxValue], OnnxValue]
+
+
+def _of_integers(compute: Binary) -> Binary:
+    """The same of booleans, as integers."""
+
+    @wraps(compute)
+    def apply(left: OnnxValue, right: OnnxValue) -> OnnxValue:
+        if left.dtype is not dtypes.boolean:
+            return compute(left, right)
+        whole = compute(convert(left, dtypes.int32), convert(right, dtypes.int32))
+        return convert(whole, dtypes.boolean)
+
+    return apply
+
+
+@_of_integers
+def divide(left: OnnxValue, right: OnnxValue) -> OnnxValue:
+    """The quotient; that of integers is cut off toward zero, and by zero it is any number."""
+    if right.dtype.kind == "float" or current().known_number(right) not in {None, 0, -1}:
+        return _call("Div", left, right)
+    minus = _call("Equal", right, -1)
+    unsafe = _call("Or", minus, _call("Equal", right, 0))
+    return where(minus, -left, _call("Div", left, where(unsafe, 1, right)))
+
+
+@_of_integers
+def floor_divide(left: OnnxValue, right: OnnxValue) -> OnnxValue:
+    """The quotient, rounded down."""
+    quotient = divide(left, right)
+    if right.dtype.kind == "float":
+        return _call("Floor", quotient)
+    return where(_differs(left - quotient * right, right), quotient - 1, quotient)
+
+
+@_of_integers
+def modulo(left: OnnxValue, right: OnnxValue) -> OnnxValue:
+    """The remainder, with the sign of the divisor."""
+    if right.dtype.kind != "float":
+        return _call("Mod", left, _nonzero(right))
+    rest = remainder(left, right)
+    return where(_differs(rest, right), rest + right, rest)
+
+
+@_of_integers
+def remainder(left: OnnxValue, right: OnnxValue) -> OnnxValue:
+    """The remainder, with the sign of the dividend."""
+    found: OnnxValue = call("Mod", left, _nonzero(right), fmod=1)
+    return found
+
+
+def _nonzero(divisor: OnnxValue) -> OnnxValue:
+    """The divisor, with 1 in the place of an integer zero."""
+    if divisor.dtype.kind == "float" or current().known_number(divisor) not in {None, 0}:
+        return divisor
+    return where(_call("Equal", divisor, 0), 1, divisor)
+
+
+def _differs(rest: OnnxValue, divisor: OnnxValue) -> OnnxValue:
+    """Where a remainder is not zero and has another sign than the divisor."""
+    zero = tensor(0, rest.dtype)
+    signs = _call("Xor", _call("Less", rest, zero), _call("Less", divisor, zero))
+    return _call("And", signs, _call("Not", _call("Equal", rest, zero)))
+
+
+def power(base: OnnxValue, exponent: OnnxValue) -> OnnxValue:
+    """The power; that of integers is exact where 64 bits hold it.
+
+    To a negative power, an integer is cut off toward zero.
+    """
+    kind = base.dtype
+    if kind.kind == "float":
+        return _call("Pow", base, exponent)
+    base, exponent = (convert(each, dtypes.int64) for each in (base, exponent))
+    unit = where(_call("Equal", _call("Mod", exponent, 2), 1), base, 1)
+    is_unit = _call("Equal", _call("Clip", base, -1, 1), base)
+    below = where(is_unit, unit, 0)
+    found = where(_call("Less", exponent, 0), below, _whole_power(base, exponent))
+    return convert(found, kind)
+
+
+def _whole_power(base: OnnxValue, exponent: OnnxValue) -> OnnxValue:
+    """The power of an integer: the product of its squares for the bits of the exponent.
+
+    Exponents beyond `2 ** BITS` are brought near it, where the least byte is the same.
+    """
+    most = 2**BITS
+    near = _call("Add", _call("Mod", exponent, most), most)
+    rest = where(_call("Less", exponent, most), exponent, near)
+    result, factor = tensor(1, base.dtype), base
+    for bit in range(BITS + 1):
+        odd = _call("Equal", _call("Mod", rest, 2), 1)
+        result = result * where(odd, factor, 1)
+        if bit < BITS:
+            factor, rest = factor * factor, _call("Div", rest, 2)
+    return result
+
+
+def saturate(value: OnnxValue, dtype: dtype) -> OnnxValue:
+    """The value in a dtype: floats are cut off and kept in the range of integers; NaN becomes 0."""
+    if value.dtype is dtype:
+        return value
+    if value.dtype.kind == "float" and value.dtype.bits < dtypes.float16.bits:
+        value = convert(value, dtypes.float32)  # few kernels take 8 bits
+    if value.dtype.kind == "float" and dtype.kind == "integer":
+        return _saturate_integer(convert(value, dtypes.float32), dtype)
+    return convert(value, dtype)
+
+
+def quantize(value: OnnxValue, dtype: dtype) -> OnnxValue:
+    """The nearest value of a dtype with few bits, ties to even."""
+    wide = convert(value, dtypes.float32)
+    inside = _call("Clip", wide, float(dtype.lowest), float(dtype.highest))
+    return convert(inside if dtype.kind == "float" else _call("Round", inside), dtype)
+
+
+def _saturate_integer(value: OnnxValue, dtype: dtype) -> OnnxValue:
+    clean = where(_call("IsNaN", value), 0.0, value)
+    low, high = float(dtype.lowest), float(dtype.highest)
+    if dtype.bits < dtypes.int32.bits:  # float32 holds both
+        return convert(_call("Clip", clean, low, high), dtype)
+    beyond = _call("GreaterOrEqual", clean, high)
+    kept = where(beyond, 0.0, _call("Max", clean, low))
+    return where(beyond, tensor(dtype.highest, dtype), convert(kept, dtype))
+
+
+def _call(name: str, *operands: object) -> OnnxValue:
+    found: OnnxValue = call(name, *operands)
+    return found
