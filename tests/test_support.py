@@ -15,7 +15,9 @@ from tripybuild.schema.operator.dtype_combinations import format_tuple, legal_tu
 from tripybuild.testing import Suite
 from tripybuild.testing.engines import support_table
 from tripybuild.testing.engines.conformance import Subject
-from tripybuild.testing.engines.support_table import allowed_outcomes, fits
+from tripybuild.testing.engines.onnx_checks import DISTRIBUTIONS
+from tripybuild.testing.engines.onnx_support import onnx_support, with_onnx
+from tripybuild.testing.engines.support_table import ONNX, allowed_outcomes, fits
 from tripybuild.testing.support_matrix import support_matrix
 from tripybuild.types.dtypes import BY_NAME
 
@@ -23,12 +25,16 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "generated" / "docs" / "support.md"
 REGISTRY = built_in.declared()
 TARGETS = REGISTRY.targets["tensorrt"], REGISTRY.targets["tensorrt-rtx"]
-AGAIN = "prove it again: make support ONLY='{}'"
+
+
+def again(names):
+    """How to prove operators again."""
+    return f"prove it again: make support ONLY='{names}'"
 
 
 def subject(name):
     """An operator as TensorRT is asked about it."""
-    return Subject(REGISTRY.operators[name], getattr(tripyapi, name), *TARGETS)
+    return Subject.of(REGISTRY.operators[name], getattr(tripyapi, name), REGISTRY.targets)
 
 
 def table():
@@ -44,7 +50,7 @@ def page(rows):
 def test_the_page_has_each_operator_once_and_in_its_own_form():
     found = table()
     missing = REGISTRY.operators.keys() ^ found.keys()
-    assert not missing, AGAIN.format(" or ".join(sorted(missing)))
+    assert not missing, again(" or ".join(sorted(missing)))
     assert page(found) == PAGE.read_text(encoding="utf-8")
 
 
@@ -53,7 +59,7 @@ def test_the_page_fits_the_declarations():
     wrong = {name: list(misfits(subject(name), rows)) for name, rows in table().items()}
     problems = [f"{name}: {each}" for name, found in wrong.items() for each in found]
     names = " or ".join(name for name, found in wrong.items() if found)
-    assert not problems, "\n".join([*problems, AGAIN.format(names)])
+    assert not problems, "\n".join([*problems, again(names)])
 
 
 @pytest.mark.parametrize(
@@ -91,10 +97,29 @@ def test_compilers_say_what_the_page_says(name, update):
     operator = REGISTRY.operators[name]
     found = support_matrix(subject(name))
     assert not found.problems, "\n".join(found.problems)
-    rows = support_table.rows(operator, found.part)
+
+    def change(known):
+        return with_onnx(found.part, {key: outcome[ONNX] for key, outcome in known.items()})
+
     if update:
-        record(name, rows)
-    assert table().get(name) == rows, AGAIN.format(name)
+        record(operator, change)
+    assert table().get(name) == support_table.rows(operator, change(written(operator))), again(name)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", sorted(REGISTRY.operators))
+def test_onnx_runtime_says_what_the_page_says(name, update):
+    """Every legal tuple, in every shape: which opset has a model, and whether it is computed."""
+    for distribution in DISTRIBUTIONS:
+        pytest.importorskip(distribution, reason=f"{distribution} is not installed")
+    operator = REGISTRY.operators[name]
+    found = onnx_support(Suite(operator.path, "tripyapi", str(PAGE), exhaustive=True))
+    if update:
+        record(operator, lambda known: with_onnx(known, found.cells))
+    assert not found.problems, "\n".join(found.problems)
+    known = written(operator)
+    wrong = {key for key, cells in found.cells.items() if known[key][ONNX] != cells}
+    assert not wrong, again(name)
 
 
 @pytest.mark.full
@@ -107,9 +132,15 @@ def test_cpu_computes_what_the_reference_computes(name):
         suite.check_values(types)
 
 
-def record(name, rows):
-    """Write the rows of an operator; those of operators that are no more are left out."""
+def written(operator):
+    """The outcomes that the page has of an operator."""
+    return support_table.parse_rows(operator, table().get(operator.name, []))
+
+
+def record(operator, change):
+    """Change the outcomes of an operator; those of operators that are no more are left out."""
     with PAGE.open("a+", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)  # others prove other operators meanwhile
         known = {n: r for n, r in table().items() if n in REGISTRY.operators}
-        PAGE.write_text(page({**known, name: rows}), encoding="utf-8")
+        rows = support_table.rows(operator, change(written(operator)))
+        PAGE.write_text(page({**known, operator.name: rows}), encoding="utf-8")

@@ -10,11 +10,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tripybuild.compiler.executable import Executable
+    from tripybuild.compiler.export.export import ExportResult
     from tripybuild.compiler.generation import Generation
     from tripybuild.packages.libraries import Registries
 
 __version__ = VERSION
-__all__ = ["__version__", "compile", "emit", "generate", "load"]
+__all__ = ["__version__", "compile", "emit", "export", "generate", "load"]
 
 
 def compile(
@@ -100,6 +101,62 @@ def emit(
         sizes=sizes,
         shapes=shapes,
         homes=model_libraries(registry, path),
+        config=Path(config) if isinstance(config, str) else config,
+    )
+
+
+def export(
+    spec: Path | str,
+    output: Path | str,
+    *,
+    opset: int = 20,
+    entry: str | None = None,
+    embed: bool = False,
+    sizes: Mapping[str, object] | None = None,
+    registry: Registries = None,
+    weights: Path | str | None = None,
+    config: Path | str | Mapping[str, object] | None = None,
+) -> ExportResult:
+    """Export a model specification as a file of ONNX, or several: one for each entry.
+
+    Args:
+        spec: The specification's file.
+        output: The file to write; of several entries each is in one with its name before the
+            suffix.
+        opset: The version of ONNX's operators, from 17 to 26.
+        entry: The only entry to write, where there are several.
+        embed: Whether the weights are in the file. Without it they stay in theirs where ONNX can
+            name it, below the folder of the output; else they are in a file beside the output.
+        sizes: Sizes to put in the place of the specification's own.
+        registry: The folder of a registry with operators and modules that the specification calls,
+            or several; it can name some itself.
+        weights: A safetensors file, an index of shards or a folder with either, in the place of
+            what the specification names.
+        config: A file of JSON or its values, in the place of the configuration that the
+            specification has; by default the `config.json` in the folder of `weights`.
+
+    Returns:
+        The paths of `models` by entry, of `data` beside them, and of the files of `weights` that
+        they name.
+
+    Raises:
+        DiagnosticError: With everything that is wrong.
+    """
+    from pathlib import Path  # noqa: PLC0415 - `import tripybuild` is for free
+
+    from tripybuild.compiler.export.export import (  # noqa: PLC0415 - the same
+        ExportRequest,
+        export_spec,
+    )
+    from tripybuild.packages.libraries import model_libraries  # noqa: PLC0415 - the same
+
+    path = Path(spec)
+    return export_spec(
+        path,
+        ExportRequest(Path(output), opset, entry, embed),
+        sizes=sizes,
+        homes=model_libraries(registry, path),
+        weights=None if weights is None else Path(weights),
         config=Path(config) if isinstance(config, str) else config,
     )
 

@@ -14,6 +14,7 @@ from tripybuild.cli.command import handle_output_error
 from tripybuild.cli.commands.compile import compile_model
 from tripybuild.cli.commands.doctor import doctor
 from tripybuild.cli.commands.explain import explain
+from tripybuild.cli.commands.export import export_model
 from tripybuild.cli.commands.fmt import format_files
 from tripybuild.cli.commands.gen import generate
 from tripybuild.cli.commands.generate import generate_tokens
@@ -42,6 +43,7 @@ new.command("op")(new_operator)
 new.command("model")(new_model)
 app.command("explain")(explain)
 app.command("compile")(compile_model)
+app.command("export")(export_model)
 app.command("trace")(trace_function)
 app.command("run")(run_executable)
 app.command("generate")(generate_tokens)

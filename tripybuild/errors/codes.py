@@ -135,6 +135,7 @@ CODES: dict[str, str] = {
     "region-value": "A tensor created inside a region is not visible outside of it.",
     "undecided-size": "The condition depends on a size that is known only at run time.",
     "onnx-unavailable": "An operation has no form in the opset of ONNX, and no decomposition.",
+    "onnx-too-large": "A file of ONNX has less than 2 GB; weights beside it may have more.",
     "lowering-failed": "The result of an operator's lowering differs from its declaration.",
     "reference-failed": "The result of an operator's reference differs from its declaration.",
     # Weights and other tensors in files

@@ -16,6 +16,8 @@ from types import CodeType
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.language.evaluate import EvaluationError
 from tripybuild.language.program import statements
+from tripybuild.reference.execute import execute
+from tripybuild.reference.numerics.arrays import Array
 from tripybuild.schema.operator.dtype_combinations import (
     Tuple,
     format_tuple,
@@ -25,11 +27,13 @@ from tripybuild.schema.operator.dtype_combinations import (
 from tripybuild.schema.operator.operator import Example, Operator
 from tripybuild.schema.operator.samples import Place, format_place as spell_place, size_places
 from tripybuild.testing import examples
-from tripybuild.testing.cases import Function
+from tripybuild.testing.cases import Case, Function, sample_case, variations
 from tripybuild.testing.pairwise import sample_tuples
 from tripybuild.testing.registry import suite_registry
 from tripybuild.trace.location import at
 
+# Of more tuples than this, the calls near the sample are made for the first of each kind only.
+MANY = 24
 # Below a generated package, what says an operator with others.
 _LAYERS = ("ops", "decompositions")
 
@@ -90,6 +94,7 @@ class OperatorUnderTest:
     def __init__(self, source: str, package: str, file: str, *, exhaustive: bool = False) -> None:
         self.source, self.package, self.file = source, package, file
         self.exhaustive = exhaustive
+        self._reference_results: dict[Case, list[Array]] = {}
 
     @cached_property
     def operator(self) -> Operator:
@@ -105,6 +110,36 @@ class OperatorUnderTest:
     def tuples(self) -> list[Tuple]:
         """Legal dtype tuples under test."""
         return self.sample(legal_tuples(self.operator))
+
+    @cached_property
+    def near_calls(self) -> list[tuple[Case, Tuple]]:
+        """The sample of each tuple under test, and calls near it.
+
+        For tuples whose dtypes are of the same kinds, the first one has more of them.
+        """
+        found: list[tuple[Case, Tuple]] = []
+        seen: set[tuple[str, ...]] = set()
+        function = self.function(self.operator.name)
+        for types in self.tuples:
+            kinds = tuple(each.kind for each in types.values())
+            every = kinds not in seen or self.exhaustive
+            if not every and len(self.tuples) > MANY:
+                found.append((sample_case(self.operator, function, types), types))
+                continue
+            near = variations(self.operator, function, types, every=every)
+            found += [(case, types) for case in near]
+            seen.add(kinds)
+        return found
+
+    def reference_results(self, case: Case) -> list[Array]:
+        """What the reference gives for a call, which it computes once.
+
+        Raises:
+            DiagnosticError: Where it gives nothing.
+        """
+        if case not in self._reference_results:
+            self._reference_results[case] = list(execute(case.graph, case.data).values())
+        return self._reference_results[case]
 
     def sample(self, tuples: Sequence[Tuple]) -> list[Tuple]:
         """Of dtype tuples those that are asked."""

@@ -26,7 +26,7 @@ from tripybuild.schema.operator.dtype_combinations import (
 )
 from tripybuild.schema.operator.operator import Operator
 from tripybuild.testing import batch, examples, wrong_arguments
-from tripybuild.testing.cases import Case, sample_case, variations
+from tripybuild.testing.cases import Case, sample_case
 from tripybuild.testing.check_counts import (
     count_check,
     error_line,
@@ -37,6 +37,7 @@ from tripybuild.testing.check_counts import (
     suite_check,
 )
 from tripybuild.testing.disabled_checks import check_independence
+from tripybuild.testing.engines.onnx_checks import OnnxChecks
 from tripybuild.testing.engines.tensorrt_checks import TensorrtChecks
 from tripybuild.testing.oracles import alias_readings, oracles
 from tripybuild.testing.sample import bind
@@ -48,33 +49,20 @@ from tripybuild.trace.values import Value
 from tripybuild.types.dtypes import dtype, from_numpy
 from tripybuild.worker.stablehlo_interpreter import DTYPES, interpret
 
-# Of more tuples than this, the calls near the sample are made for the first of each kind only.
-MANY = 24
 
-
-class Suite(TensorrtChecks):
+class Suite(TensorrtChecks, OnnxChecks):
     """The suite of one operator."""
 
     # --- numbers ---
 
     @cached_property
     def _cases(self) -> list[tuple[Case, Tuple]]:
-        found: list[tuple[Case, Tuple]] = []
-        seen: set[tuple[str, ...]] = set()
-        function = self.function(self.operator.name)
-        tuples = [
-            t for t in self.tuples if not refuses_call(self.operator, CPU, bind(self.operator, t))
+        """The calls near the samples that `cpu` does not refuse."""
+        return [
+            (case, types)
+            for case, types in self.near_calls
+            if not refuses_call(self.operator, CPU, bind(self.operator, types))
         ]
-        for types in tuples:
-            kinds = tuple(each.kind for each in types.values())
-            every = kinds not in seen or self.exhaustive
-            if not every and len(tuples) > MANY:
-                found.append((sample_case(self.operator, function, types), types))
-                continue
-            near = variations(self.operator, function, types, every=every)
-            found += [(case, types) for case in near]
-            seen.add(kinds)
-        return found
 
     @cached_property
     def _outcomes(self) -> Mapping[batch.Runnable, batch.Outcome]:
@@ -108,16 +96,16 @@ class Suite(TensorrtChecks):
             if not case.is_legal:
                 yield f"{case.label} is refused: {case.refusal}"
                 continue
-            graph, outcome = case.graph, self._outcomes[case]
+            outcome = self._outcomes[case]
             if isinstance(outcome, str):
                 yield f"{case.label}: {outcome}"
                 continue
             try:
-                wanted = execute(graph, case.data).values()
+                wanted = self.reference_results(case)
             except DiagnosticError as error:
                 yield f"{case.label}: the reference failed: {error_line(error)}"
                 continue
-            results = (outcome, list(wanted))
+            results = (outcome, wanted)
             count_check()
             yield from _differences(self.operator, case, given.values(), results)
 

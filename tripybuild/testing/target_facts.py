@@ -7,7 +7,11 @@ from tripybuild.language.grammar import parse
 from tripybuild.schema.operator.dtype_combinations import Tuple
 from tripybuild.schema.operator.operator import Fact, Operator
 from tripybuild.schema.operator.samples import Place, static_size_name
-from tripybuild.schema.operator.target_exceptions import ENGINE as ENGINE, expected_words  # noqa: PLC0414
+from tripybuild.schema.operator.target_exceptions import (
+    ENGINE as ENGINE,  # noqa: PLC0414
+    ONNX_RUNTIME as ONNX_RUNTIME,  # noqa: PLC0414
+    expected_words,
+)
 from tripybuild.schema.snippets.expressions import expression_text
 from tripybuild.schema.target_files import CommonFactsEntry
 from tripybuild.targets.table import exception_names

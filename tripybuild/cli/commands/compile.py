@@ -22,10 +22,10 @@ from tripybuild.cli.options import (
     setting,
     shape,
 )
-from tripybuild.cli.output_files import check_output_differs, check_overwrite
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, render, text_of
 from tripybuild.process.memory import format_bytes
-from tripybuild.targets.table import DEFAULT, TARGETS, forms
+from tripybuild.process.output_files import check_overwrite
+from tripybuild.targets.table import DEFAULT, TARGETS, forms, is_mlir
 
 if TYPE_CHECKING:
     from tripybuild.compiler.executable import Executable
@@ -124,7 +124,7 @@ def compile_model(
         raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
     path = output or Path(f"{spec.stem if asked is None else asked.name}{SUFFIX}")
     if output is not None or emit is None:
-        check_output_differs(path, spec)
+        _check_output_differs(path, spec)
     if emit is not None:
         if weights is not None:
             message = "`--emit` prints a form that holds no weights"
@@ -199,6 +199,18 @@ def reject_spec_flags(spec: Path, **given: object) -> None:
         if given[name]:
             message = f"`{spec}` is a Python function, and takes no `{flag}`"
             raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
+
+
+def _check_output_differs(path: Path, spec: Path) -> None:
+    try:
+        itself = path.samefile(spec)
+    except (OSError, ValueError):  # one of them is not there, or cannot be: others say so
+        return
+    if itself:
+        kind = "module" if is_mlir(spec) else "spec"
+        message = f"`{path}` is the {kind} itself"
+        hint = "name another file with `-o`"
+        raise DiagnosticError(Diagnostic("output-unwritable", message, hint=hint))
 
 
 def _save_executable(

@@ -6,7 +6,7 @@ by how far the network came; an engine that was expected to be refused is a faul
 contrary.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -38,6 +38,7 @@ from tripybuild.testing.sample import BoundSample, bind
 from tripybuild.testing.symbolic import omitted_inputs, record_sample
 from tripybuild.testing.target_facts import (
     ENGINE,
+    ONNX_RUNTIME,
     concerns,
     default_build,
     fact_applies,
@@ -57,12 +58,22 @@ NEVER = "False"  # the `when` of what neither types nor sizes say
 
 @dataclass(frozen=True)
 class Subject:
-    """An operator, how it is called, and what is known of TensorRT and of the GPUs of `rtx`."""
+    """An operator, how it is called, and what is known of TensorRT, the GPUs of `rtx`, and ONNX."""
 
     operator: Operator
     function: Function
     common: CommonFactsEntry
     rtx: CommonFactsEntry = field(default_factory=CommonFactsEntry)
+    onnx: Mapping[str, CommonFactsEntry] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, operator: Operator, function: Function, known: Mapping[str, CommonFactsEntry]
+    ) -> "Subject":
+        """The subject of which all is known that a registry says of targets."""
+        common, rtx = (known.get(target, CommonFactsEntry()) for target in ENGINE)
+        onnx = {target: known[target] for target in ONNX_RUNTIME if target in known}
+        return cls(operator, function, common, rtx, onnx)
 
     def graph(self, types: Tuple, off: Off = is_dtype_law) -> tuple[Graph, BoundSample]:
         """The sample of a tuple, whether or not it is legal."""

@@ -1,6 +1,7 @@
 """Support table: outcomes per dtype tuple and target, and their page, printed and parsed back.
 
-An outcome is a row of the table: whether `cpu` agrees with the reference, what TensorRT says with
+An outcome is a row of the table: whether `cpu` agrees with the reference, the opset of ONNX from
+which on there is a model, whether ONNX Runtime agrees with the reference, what TensorRT says with
 no GPU named and for each GPU, and the facts that tell why. Operators with the same rows share them.
 The page is data for tests and text for people: what was written is read back exactly. A set of
 dtype tuples is written as boxes: products of one set of dtypes for each slot, which together hold
@@ -24,10 +25,12 @@ from tripybuild.testing.cases import Case, sample_case
 from tripybuild.testing.engines.build_outcome import BUILDS, BuildOutcome
 from tripybuild.testing.engines.conformance import Subject, build_facts, build_reason
 from tripybuild.testing.engines.gpu_engines import missing_dtypes
-from tripybuild.testing.sample import bind
+from tripybuild.testing.engines.onnx_answers import OPSETS
+from tripybuild.testing.sample import BoundSample, bind
 from tripybuild.testing.target_facts import (
     CPU,
     ENGINE,
+    ONNX_RUNTIME,
     concerns,
     fact_applies,
     refusals,
@@ -54,7 +57,9 @@ BUT = "any but "
 HALF = len(ALL) // 2
 
 Row = tuple[str, ...]
-HEADS = ("operators", "dtypes", "cpu", "any GPU")
+HEADS = ("operators", "dtypes", "cpu", "onnx", "onnxruntime", "any GPU")
+# The places of cells in an outcome.
+ONNX, ANY_GPU = slice(1, 3), 3
 OF_OTHER = " of another dtype"
 INTRODUCTION = """\
 # What is proved
@@ -64,7 +69,7 @@ sizes, in others, and in sizes of one and zero. `make support` asks them all and
 `make test-full` asks them all again, and `make test` asks for any GPU, and compares the rest with
 the declarations.
 
-| said | by `cpu` | by TensorRT-RTX, for any GPU or for one |
+| said | by `cpu` and `onnxruntime` | by TensorRT-RTX, for any GPU or for one |
 |---|---|---|
 | `yes` | It computes what the reference computes. | There is an engine, of the declared types. |
 | `no` | It refuses what the declaration allows. | |
@@ -73,6 +78,10 @@ the declarations.
 | `builder` | | There is no such layer, or no such type. |
 | `shape` | | A layer refuses the types of its inputs. |
 | `build` | | All layers have types, and no engine is built. |
+
+The column `onnx` has the first opset, from 20 on, in which there is a model, which ONNX's checker
+and its inference of types accept. A `no` there, or of `onnxruntime`, that the last column gives no
+reason for is a dtype that ONNX's operators, or ONNX Runtime's kernels, do not have.
 
 The last column names the facts that say why; they are on the operators' pages and in
 `ops_registry/targets.yaml`. Of what a declaration refuses, GPUs were asked too: each says what is
@@ -134,6 +143,7 @@ def _of_legal(subject: Subject, types: Tuple) -> Iterator[Choice]:
     case = sample_case(subject.operator, subject.function, types)
     cpu = frozenset({NO if refuses_call(subject.operator, CPU, bound) else YES})
     facts = {gpu: refusals(subject.operator, ENGINE, bound, gpu) for gpu in gpus(subject.rtx)}
+    before = cpu, *_onnx_outcomes(subject, types)
     why = frozenset({reasons(subject, types)})
     known = {**subject.common.refuses, **subject.rtx.refuses}
     named = [known[name].level for each in facts.values() for name in each if name in known]
@@ -142,7 +152,25 @@ def _of_legal(subject: Subject, types: Tuple) -> Iterator[Choice]:
         cells = [
             _gpu_outcomes(subject, case, gpu, level if each else YES) for gpu, each in facts.items()
         ]
-        yield (cpu, *cells, why)
+        yield (*before, *cells, why)
+
+
+def _onnx_outcomes(subject: Subject, types: Tuple) -> tuple[frozenset[str], frozenset[str]]:
+    """What may be the opset of a model, and whether ONNX Runtime may compute it."""
+    bound = bind(subject.operator, types)
+    declared = [refuses_call(subject.operator, (name,), bound) for name in ONNX_RUNTIME]
+    known = [subject.onnx.get(name, CommonFactsEntry()) for name in ONNX_RUNTIME]
+    stock = [any(stock_refusals(common, types)) for common in known]
+    models = frozenset(() if declared[0] else OPSETS)
+    unsaid = frozenset({NO} if declared[0] or stock[0] else ())
+    computes = frozenset(() if any(declared) or is_silent(subject.operator, bound) else {YES})
+    return models | unsaid, computes | frozenset({NO} if not computes or any(stock) else ())
+
+
+def is_silent(operator: Operator, bound: BoundSample) -> bool:
+    """Whether a call is declared to compute something else in ONNX Runtime."""
+    known = target_facts(operator, ONNX_RUNTIME, "refuses", silent=True)
+    return any(fact.silent and fact_applies(fact, bound) for fact in known)
 
 
 def _gpu_outcomes(subject: Subject, case: Case, gpu: str | None, level: str) -> frozenset[str]:
@@ -157,7 +185,10 @@ def gpus(rtx: CommonFactsEntry) -> list[str | None]:
 def reasons(subject: Subject, types: Tuple) -> str:
     """The names of the facts of which a legal tuple is a case."""
     bound = bind(subject.operator, types)
-    facts: list[Fact] = target_facts(subject.operator, (*CPU, *ENGINE), "refuses")
+    facts: list[Fact] = [
+        *target_facts(subject.operator, (*CPU, *ENGINE), "refuses"),
+        *target_facts(subject.operator, ONNX_RUNTIME, "refuses", silent=True),
+    ]
     return ", ".join(dict.fromkeys(fact.name for fact in facts if fact_applies(fact, bound)))
 
 
@@ -184,7 +215,7 @@ def _outcomes(subject: Subject, types: Tuple) -> Iterator[Outcome]:
 
 def illegal_row(subject: Subject, level: str, why: str = UNSAID) -> Outcome:
     """The row of an illegal tuple, which says nothing of single GPUs."""
-    return (ILLEGAL, level, *[UNSAID for _ in subject.rtx.gpus], why)
+    return (ILLEGAL, UNSAID, UNSAID, level, *[UNSAID for _ in subject.rtx.gpus], why)
 
 
 # --- the page ---

@@ -5,7 +5,6 @@ The samples share builds: one that fails is tried in halves, so that a fault is 
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.schema.operator.dtype_combinations import (
@@ -16,7 +15,6 @@ from tripybuild.schema.operator.dtype_combinations import (
 )
 from tripybuild.schema.operator.operator import Fact, Operator
 from tripybuild.schema.operator.samples import Place, format_place, size_places
-from tripybuild.schema.target_files import CommonFactsEntry
 from tripybuild.symbolic.conditions import UndecidedSize
 from tripybuild.testing import batch, examples
 from tripybuild.testing.cases import Case, Function, sample_case, size_at
@@ -37,10 +35,9 @@ from tripybuild.testing.engines.layer_builds import (
     has_tensorrt,
     type_mismatches,
 )
-from tripybuild.testing.engines.support_table import YES, Key, key, parse_rows, suite_tables
-from tripybuild.testing.operator_under_test import OperatorUnderTest
+from tripybuild.testing.engines.operator_facts import OperatorFacts
+from tripybuild.testing.engines.support_table import ANY_GPU, YES, key
 from tripybuild.testing.pairwise import cover, is_full
-from tripybuild.testing.registry import suite_registry
 from tripybuild.testing.sample import BoundSample, bind
 from tripybuild.testing.symbolic import SYMBOL, DynamicSample, dynamic_sample
 from tripybuild.testing.target_facts import (
@@ -93,7 +90,7 @@ class SampleEngines:
 COMMON_GPU = "sm89"
 
 
-class TensorrtChecks(OperatorUnderTest):
+class TensorrtChecks(OperatorFacts):
     """TensorRT checks of one operator."""
 
     @suite_check
@@ -101,7 +98,7 @@ class TensorrtChecks(OperatorUnderTest):
         """TensorRT refuses each tuple that is not legal, but for what `targets:` says it builds."""
         require_distributions(TARGET)
         tuples = self.refused_tuples
-        refuse(conformance.wrong_refusals(self._subject, self._table_level, tuples))
+        refuse(conformance.wrong_refusals(self.subject, self._table_level, tuples))
 
     @cached_property
     def refused_tuples(self) -> list[Tuple]:
@@ -112,7 +109,7 @@ class TensorrtChecks(OperatorUnderTest):
         """
         illegal = [types for types, _ in illegal_tuples(self.operator)]
         mismatched = [types for types, _ in mismatched_tuples(self.operator)]
-        if not self._table:
+        if not self.support_rows:
             return [*self.sample(illegal), *mismatched]
         tuples = [*illegal, *mismatched]
         if self.exhaustive or is_full():
@@ -128,16 +125,16 @@ class TensorrtChecks(OperatorUnderTest):
     def check_tensorrt_gpus(self) -> None:
         """A GPU that many have builds the samples of dtypes that not every GPU has."""
         require_distributions(TARGET)
-        gated = gated_samples(self._subject)
+        gated = gated_samples(self.subject)
         if not gated:
             skip_empty("every GPU has the dtypes of all samples")
-        refuse(gpu_problems(self._subject, gated, COMMON_GPU))
+        refuse(gpu_problems(self.subject, gated, COMMON_GPU))
 
     @suite_check
     def check_tensorrt_facts(self) -> None:
         """Each fact below `targets:` has a case that shows it."""
         require_distributions(TARGET)
-        refuse([*conformance.wrong_facts(self._subject), *self._unseen_facts()])
+        refuse([*conformance.wrong_facts(self.subject), *self._unseen_facts()])
 
     def _unseen_facts(self) -> Iterator[str]:
         """The facts that neither types nor sizes say, and of which no example is a case."""
@@ -149,19 +146,9 @@ class TensorrtChecks(OperatorUnderTest):
 
     def _table_level(self, types: Tuple) -> str | None:
         """How far the support table says that a network of a tuple comes."""
-        said = self._table.get(key(self.operator, types), (None, None))[1]
+        row = self.support_rows.get(key(self.operator, types))
+        said = row[ANY_GPU] if row else None
         return BUILDS if said == YES else said
-
-    @cached_property
-    def _table(self) -> Mapping[Key, Sequence[str | None]]:
-        """What the support table says of the operator, if the package has a table."""
-        return parse_rows(self.operator, suite_tables(Path(self.file)).get(self.operator.name, []))
-
-    @cached_property
-    def _subject(self) -> conformance.Subject:
-        known = suite_registry(self.source, self.file).targets
-        facts = [known.get(target, CommonFactsEntry()) for target in ENGINE]
-        return conformance.Subject(self.operator, self.function(self.operator.name), *facts)
 
     @suite_check
     def check_tensorrt_symbol(self, size: str) -> None:

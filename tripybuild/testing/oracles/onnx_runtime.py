@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from tripybuild.reference.numerics.arrays import Array, round_cast
+from tripybuild.testing.engines.onnx_sessions import ERRORS, FATAL_ONLY
 from tripybuild.testing.oracles.foreign_calls import (
     ForeignCall,
     UndefinedCall,
@@ -33,9 +34,6 @@ CARRIED = {"bfloat16": "float32", "float8": "float32", "float4": "float32", "int
 # What a number is in a place that takes tensors of any dtype.
 NUMBERS = {bool: "bool", int: "int64", float: "float32"}
 WIDE = {"float": "float32"}
-# What ONNX Runtime writes to stderr: nothing, since what is wrong is raised, too.
-FATAL_ONLY = 4
-ERRORS = ("EPFail", "Fail", "InvalidArgument", "InvalidGraph", "RuntimeException")
 
 
 @dataclass(frozen=True)
@@ -71,10 +69,9 @@ def run(call: ForeignCall, wanted: Sequence[dtype], *, wide: bool = False) -> li
 
 def _run(made: NodeModel) -> list[Array]:
     session = _session(made.text)
-    state = _state()
     try:
         return [np.asarray(each) for each in session.run(None, dict(made.feeds))]
-    except (state.NotImplemented, *_errors()) as error:
+    except _errors() as error:
         raise _NoKernelError(_line(error)) from error
 
 
@@ -88,7 +85,7 @@ def _session(text: bytes) -> Any:
     options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
     try:
         return runtime.InferenceSession(text, options, providers=["CPUExecutionProvider"])
-    except (_state().NotImplemented, *_errors()) as error:
+    except _errors() as error:
         _check(text)
         raise _NoKernelError(_line(error)) from error
 

@@ -1,27 +1,9 @@
-"""Files that commands write: what may stand in their place, told before the work begins."""
+"""Output files: what may stand in their place, told before the work begins."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.targets.table import is_mlir
-
-
-def check_output_differs(path: Path, spec: Path) -> None:
-    """Refuse to write over what is read.
-
-    Raises:
-        DiagnosticError: They are one file.
-    """
-    try:
-        itself = path.samefile(spec)
-    except (OSError, ValueError):  # one of them is not there, or cannot be: others say so
-        return
-    if itself:
-        kind = "module" if is_mlir(spec) else "spec"
-        message = f"`{path}` is the {kind} itself"
-        hint = "name another file with `-o`"
-        raise DiagnosticError(Diagnostic("output-unwritable", message, hint=hint))
 
 
 def check_overwrite(path: Path, is_own: Callable[[Path], bool], kind: str) -> None:

@@ -1,0 +1,46 @@
+"""The files, commands and programs of `docs/export.md` do what the page says."""
+
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+import sections
+
+from tripybuild.cli.main import main
+from tripybuild.onnx.model import DEFAULT_OPSET, OPSETS
+
+PAGE = Path(__file__).parent.parent / "docs" / "export.md"
+
+
+def pattern(expected):
+    """What `...` stands for is anything."""
+    return re.compile(re.escape(expected).replace(r"\.\.\.", ".*"), re.DOTALL)
+
+
+def test_each_block_does_what_the_page_says(tmp_path, monkeypatch, capfd):
+    """In a folder with the page's files."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path / "cache"))
+    for section in sections.sections(PAGE):
+        for block in section.blocks:
+            if block.name is not None:
+                (tmp_path / block.name).write_text(block.text, encoding="utf-8")
+            elif block.language == "python":
+                exec(compile(block.text, str(PAGE), "exec"), {})
+            elif block.language == "console":
+                for command, expected in sections.commands(block):
+                    monkeypatch.setattr(sys, "argv", shlex.split(command))
+                    with pytest.raises(SystemExit) as ended:
+                        main()
+                    printed = "".join(capfd.readouterr())
+                    assert (ended.value.code or 0) == 0, printed
+                    assert pattern(expected).fullmatch(printed), f"$ {command}\n{printed}"
+
+
+def test_the_page_says_which_opsets_there_are():
+    text = PAGE.read_text(encoding="utf-8")
+    assert f"`--opset {OPSETS[0]}` to `--opset {OPSETS[-1]}`" in text
+    assert f"the default is {DEFAULT_OPSET}," in text

@@ -1,0 +1,75 @@
+"""Exported specs in ONNX Runtime, beside the same specs computed by the references."""
+
+import numpy as np
+import onnx
+import onnx_runs
+import pytest
+from onnx_runs import draw_weights, export
+from spec_tests import SPECS, Comparison, difference
+
+import tripybuild
+from tripybuild.onnx.model import DEFAULT_OPSET, OPSETS
+from tripybuild.testing import sample_tuples
+
+NAMES = ["bert", "convnext", "lstm", "minilm", "mobilenet_v3", "resnet50", "vit"]
+# Forms of operations that opset 17 lacks.
+NEEDS = {"bert": 20, "convnext": 20, "minilm": 20, "vit": 20}
+LIMIT = 1e-4
+CASES = sample_tuples(
+    [
+        f"{name}-{form}-{opset}"
+        for name in NAMES
+        for form in ("dynamic", "static")
+        for opset in (OPSETS[0], DEFAULT_OPSET, OPSETS[-1])
+        if opset >= NEEDS.get(name, OPSETS[0])
+    ]
+)
+
+
+@pytest.fixture(scope="module")
+def comparisons(tmp_path_factory):
+    """Each spec with weights that are drawn when it is asked for."""
+    return {
+        name: Comparison(SPECS / f"{name}.yaml", tmp_path_factory.mktemp(name)) for name in NAMES
+    }
+
+
+@pytest.fixture(scope="module")
+def references():
+    """The specs as the references compute them, by name and form."""
+    return {}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_outputs_are_those_of_the_references(case, comparisons, references):
+    """For two sizes of everything that is dynamic, of a file in which the checker finds nothing."""
+    name, form, opset = case.split("-")
+    comparison, static = comparisons[name], form == "static"
+    if "weights" not in vars(comparison):
+        comparison.weights = draw_weights(comparison, comparison.folder / "w.safetensors")
+    made = export(comparison, comparison.folder / f"{case}.onnx", opset=int(opset), static=static)
+    for path in made.result.models.values():
+        onnx.checker.check_model(path, full_check=True)
+    if (name, form) not in references:
+        references[name, form] = comparison.compile(target="reference", static=static)
+    made.like = references[name, form]
+    for call in comparison.calls:
+        for seed, sizes in enumerate(call.section.shapes[: 1 if static else 2]):
+            arrays = call.draw(sizes, seed)
+            wanted = call.run(made.like, arrays, sizes)
+            assert difference(call.run(made, arrays, sizes), wanted) <= LIMIT, (call.name, sizes)
+
+
+@pytest.mark.parametrize("opset", [OPSETS[0], OPSETS[-1]])
+def test_digits_are_recognized_as_on_the_cpu(opset, tmp_path, shared_cache):
+    """With the weights that it has, in batches of all sizes."""
+    path = SPECS / "digits.yaml"
+    made = tripybuild.export(path, tmp_path / "digits.onnx", opset=opset)
+    session = onnx_runs.session(made.models[""])
+    executable = tripybuild.compile(path)
+    for batch in (1, 3, 1024):
+        images = np.random.default_rng(batch).random((batch, 1, 8, 8), np.float32)
+        (logits, probabilities) = session.run(None, {"image": images})
+        wanted = executable(image=images[:3]) if batch > 3 else executable(image=images)
+        found = {"logits": logits[:3], "probabilities": probabilities[:3]}
+        assert difference(found, wanted) <= LIMIT

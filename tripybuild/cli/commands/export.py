@@ -1,0 +1,170 @@
+"""`tripybuild export`: writes a model as files of ONNX."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tripybuild.cli.command import CommandResult, command
+from tripybuild.cli.commands.compile import SUFFIX, reject_spec_flags
+from tripybuild.cli.function_reference import FunctionReference, program, record_program
+from tripybuild.cli.options import ArgumentSpec, Inputs, Registries, SizeSetting, setting
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, render, text_of
+from tripybuild.onnx.model import DEFAULT_OPSET, OPSETS
+from tripybuild.process.memory import format_bytes
+from tripybuild.targets.table import is_mlir
+
+if TYPE_CHECKING:
+    from tripybuild.compiler.export.export import ExportRequest, ExportResult
+
+
+SPECS = frozenset({".yaml", ".yml"})
+
+
+@command
+def export_model(
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SPEC|EXE|FILE.py:f",
+            help="The model's YAML file; an executable, of which its graph is taken; or a function "
+            "of a Python file, model.py:forward, which runs that file.",
+        ),
+    ],
+    *,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="The file; the source's name + .onnx. Several entries are FILE.ENTRY.onnx.",
+        ),
+    ] = None,
+    opset: Annotated[
+        int,
+        typer.Option(metavar=f"{OPSETS[0]}..{OPSETS[-1]}", help="The version of ONNX's operators."),
+    ] = DEFAULT_OPSET,
+    entry: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The only entry to write, where there are several."),
+    ] = None,
+    embed: Annotated[
+        bool,
+        typer.Option("--embed", help="Put the weights into the file, instead of naming theirs."),
+    ] = False,
+    sizes: Annotated[
+        list[SizeSetting] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", parser=setting, help="Override a size or a dtype."
+        ),
+    ] = None,
+    inputs: Inputs = None,
+    registry: Registries = None,
+    weights: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="Safetensors file, index of shards or folder with either, instead of the spec's.",
+        ),
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="JSON instead of the spec's `config:`; else config.json in the weights' folder.",
+        ),
+    ] = None,
+) -> CommandResult:
+    """Export a model spec, an executable or a Python function as a file of ONNX."""
+    from tripybuild.compiler.export.export import ExportRequest  # noqa: PLC0415
+
+    start = time.perf_counter()
+    asked = program(source)
+    name = source.stem if asked is None else asked.name
+    request = ExportRequest(output or Path(f"{name}.onnx"), opset, entry, embed)
+    own: dict[str, Any] = {"sizes": sizes, "weights": weights, "config": config}
+    if asked is not None:
+        reject_spec_flags(source, **own, function=None, registry=registry, entry=entry)
+        result = _export_function(asked, inputs or [], request)
+    elif inputs:
+        message = f"`{source}` declares its inputs itself"
+        hint = "`--input` is for functions of Python files"
+        raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
+    elif _is_executable(source):
+        result = _export_executable(source, request, registry, **own)
+    else:
+        chosen = {each.name: each.value for each in sizes or []}
+        result = _export_spec(source, registry, request, **{**own, "sizes": chosen})
+    return _report(source, result, opset, time.perf_counter() - start)
+
+
+def _export_spec(
+    spec: Path, added: list[Path] | None, request: "ExportRequest", **how: Any
+) -> "ExportResult":
+    from tripybuild.compiler.export.export import export_spec  # noqa: PLC0415
+    from tripybuild.packages.libraries import model_libraries  # noqa: PLC0415
+
+    if is_mlir(spec):
+        message = f"`{spec}` is a module of MLIR, which is not exported"
+        hint = "export a spec, an executable or a Python function"
+        raise DiagnosticError(Diagnostic("target-unfit", message, hint=hint))
+    return export_spec(spec, request, homes=model_libraries(added, spec), **how)
+
+
+def _export_function(
+    asked: FunctionReference, inputs: Sequence[ArgumentSpec], request: "ExportRequest"
+) -> "ExportResult":
+    from tripybuild.compiler.export.export import export_graphs  # noqa: PLC0415
+    from tripybuild.eager.compile.compile import read_parameters  # noqa: PLC0415
+
+    found = record_program(asked, inputs)
+    return export_graphs(found.compiler_input, read_parameters(found), request)
+
+
+def _export_executable(
+    path: Path, request: "ExportRequest", registry: list[Path] | None, **given: object
+) -> "ExportResult":
+    from tripybuild.compiler.export.export import export_executable  # noqa: PLC0415
+
+    flags = {"sizes": "--set", "weights": "--weights", "config": "--config"}
+    for name, flag in flags.items():
+        if given[name]:
+            message = f"`{path}` is an executable, and takes no `{flag}`"
+            hint = "export the spec that it was compiled from"
+            raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
+    if registry:
+        from tripybuild.packages.libraries import register_packages  # noqa: PLC0415
+
+        register_packages(registry)
+    return export_executable(path, request)
+
+
+def _is_executable(path: Path) -> bool:
+    from tripybuild.artifact.container import looks_like_container  # noqa: PLC0415
+
+    if path.suffix == SUFFIX:
+        return True
+    return path.suffix not in SPECS and path.is_file() and looks_like_container(path)
+
+
+def _report(source: Path, result: "ExportResult", opset: int, seconds: float) -> CommandResult:
+    paths = [*result.models.values(), *([result.data] if result.data else [])]
+    sizes = {path: path.stat().st_size for path in paths}
+    written = ", ".join(f"`{path}` ({format_bytes(size)})" for path, size in sizes.items())
+    text = f"Exported `{source}` for opset {opset} into {written} in {seconds:.2f}s"
+    if result.weights:
+        named = ", ".join(f"`{path}`" for path in result.weights)
+        text += f"; its weights stay in {named}"
+    warnings = [render(each, text_of, kind="warning") for each in result.warnings]
+    data = {
+        "models": {name: path.as_posix() for name, path in result.models.items()},
+        "data": result.data and result.data.as_posix(),
+        "weights": [path.as_posix() for path in result.weights],
+        "opset": opset,
+        "bytes": {path.as_posix(): size for path, size in sizes.items()},
+        "seconds": round(seconds, 3),
+    }
+    return CommandResult(remark="\n".join([*warnings, text]), data=data)

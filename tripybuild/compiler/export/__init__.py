@@ -1,0 +1,1 @@
+"""Export: models as files of ONNX, with their weights where they are."""

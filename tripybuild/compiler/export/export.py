@@ -1,0 +1,227 @@
+"""`export_spec` and `export_executable`: each entry of a model as one file of ONNX.
+
+Files appear whole, all of them or none. What is not said by ONNX is in the metadata: the ranges of
+dynamic sizes and the numbers that states begin as.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tripybuild.artifact.graph_json import encode_value
+from tripybuild.compiler.executable import read_executable
+from tripybuild.compiler.export.executable_model import (
+    ExecutableWeights,
+    holds_graphs,
+    model_of_executable,
+)
+from tripybuild.compiler.export.weight_places import (
+    WeightPlaces,
+    check_embedded,
+    check_file_size,
+    find_places,
+    looks_like_data,
+    read_bytes,
+    write_data,
+)
+from tripybuild.compiler.lowering.lower import lower_onnx
+from tripybuild.compiler.session import (
+    Config,
+    check_entries,
+    check_prepared,
+    merge_weights,
+    prune_weights,
+    sizes_to_compile,
+)
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.model.config import ConfigChoice
+from tripybuild.model.graph_builder import build
+from tripybuild.model.libraries import Homes, no_libraries
+from tripybuild.model.model_graph import EntryGraph, ModelGraph
+from tripybuild.onnx.model import DEFAULT_OPSET, OPSETS, Buffer, ExternalData, Model
+from tripybuild.onnx.protobuf import encode_parts, looks_like_model
+from tripybuild.process.atomic_write import atomic_write
+from tripybuild.process.gc_pause import pause_gc
+from tripybuild.process.output_files import check_overwrite
+from tripybuild.schema.model.entry_points import find_entry
+from tripybuild.weights.checkpoint import check_weights
+from tripybuild.weights.prepared import needed_recipes
+from tripybuild.weights.source import WeightSource
+
+SUFFIX, DATA_SUFFIX = ".onnx", ".data"
+
+
+@dataclass(frozen=True, slots=True)
+class ExportRequest:
+    """What to write.
+
+    Args:
+        output: The file; of several entries each is in one with its name before the suffix.
+        opset: The version of ONNX's operators.
+        entry: The only entry to write.
+        embed: Whether the weights are inside.
+    """
+
+    output: Path
+    opset: int = DEFAULT_OPSET
+    entry: str | None = None
+    embed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ExportResult:
+    """What was written.
+
+    Args:
+        models: The files by the names of their entries.
+        data: The file beside them that holds weights, if one was needed.
+        weights: The files of weights that the models name where they are.
+        warnings: What the user should know.
+    """
+
+    models: Mapping[str, Path]
+    data: Path | None
+    weights: tuple[Path, ...]
+    warnings: tuple[Diagnostic, ...] = ()
+
+
+@pause_gc()
+def export_spec(
+    path: Path,
+    request: ExportRequest,
+    *,
+    sizes: Mapping[str, object] | None = None,
+    homes: Homes = no_libraries,
+    weights: Path | None = None,
+    config: Config = None,
+) -> ExportResult:
+    """Export a model's spec; the arguments are those of `session.compile_spec`.
+
+    Raises:
+        DiagnosticError: With all that is wrong with the model, its weights or the request.
+    """
+    _check_request(request)
+    built = build(path, sizes, homes=homes, config=ConfigChoice(config, weights))
+    built = _chosen(built, request.entry)
+    return export_graphs(built, check_weights(built, weights), request)
+
+
+@pause_gc()
+def export_graphs(built: ModelGraph, read: WeightSource, request: ExportRequest) -> ExportResult:
+    """Export graphs, whatever they were recorded from.
+
+    Raises:
+        DiagnosticError: A law does not hold for these sizes, the opset has no form of an operation,
+            or a file cannot be written.
+    """
+    _check_request(request)
+    built = merge_weights(prune_weights(_chosen(built, request.entry)), read)
+    check_entries(built, sizes_to_compile(built, ()))
+    warnings = check_prepared(needed_recipes(built.prepared, built.declared_weights))
+    return _export(replace(built, warnings=(*built.warnings, *warnings)), read, request)
+
+
+@pause_gc()
+def export_executable(path: Path, request: ExportRequest) -> ExportResult:
+    """Export what an executable was compiled from; none of its native code is loaded.
+
+    Raises:
+        DiagnosticError: It is no executable, holds no graphs, or an entry cannot be exported.
+    """
+    _check_request(request)
+    model = read_executable(path)
+    if not holds_graphs(model):
+        message = f"`{path}` is for the target `{model.target}`, and holds no graph"
+        hint = "export the spec that it was compiled from"
+        raise DiagnosticError(Diagnostic("target-unfit", message, hint=hint))
+    built = _chosen(model_of_executable(model, path), request.entry)
+    read = ExecutableWeights(model)
+    return _export(merge_weights(built, read), read, request)
+
+
+def _check_request(request: ExportRequest) -> None:
+    """Refuse an opset that is not exported to, and an output that would replace something else.
+
+    Raises:
+        DiagnosticError: The opset is too old, or newer than the table of operators.
+    """
+    if request.opset not in OPSETS:
+        message = f"the opset {request.opset} is not between {OPSETS[0]} and {OPSETS[-1]}"
+        hint = f"leave out `--opset` for {DEFAULT_OPSET}, which most runtimes take"
+        raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
+    _check_output(request.output)
+
+
+def _check_output(path: Path) -> None:
+    check_overwrite(path, looks_like_model, "a model of ONNX")
+
+
+def _chosen(built: ModelGraph, entry: str | None) -> ModelGraph:
+    """The model with the entry of this name alone; None is all of them."""
+    if entry is None:
+        return built
+    return replace(built, entries={entry: find_entry(built.entries, entry, built.name)})
+
+
+def _export(built: ModelGraph, read: WeightSource, request: ExportRequest) -> ExportResult:
+    paths = dict(_model_paths(built.entries, request.output))
+    for path in paths.values():
+        _check_output(path)
+    folder = Path(built.document.path).parent
+    models = {
+        name: _describe(lower_onnx(entry.graph, request.opset, folder), built, entry)
+        for name, entry in built.entries.items()
+    }
+    read_of_all = {each for model in models.values() for each in model.weights()}
+    weights = {name: v for name, v in built.declared_weights.items() if name in read_of_all}
+    output = request.output
+    places = WeightPlaces({}, (), weights)
+    if request.embed:
+        check_embedded(weights)
+    else:
+        places = find_places(weights, read, output.parent)
+    beside = output.with_name(f"{output.name}{DATA_SUFFIX}")
+    contents = read_bytes(places.others, read, built.prepared)
+    # What is opened last takes its place first: no model is there without its weights.
+    with ExitStack() as files:
+        streams = {n: files.enter_context(atomic_write(path)) for n, path in paths.items()}
+        data: dict[str, Buffer | ExternalData] = dict(places.external)
+        if request.embed:
+            data |= contents
+        elif places.others:
+            check_overwrite(beside, looks_like_data, "data of a model of ONNX")
+            stream = files.enter_context(atomic_write(beside))
+            data |= write_data(stream, beside.name, places.others, contents)
+        for name, model in models.items():
+            parts = encode_parts(model.with_data(data))
+            check_file_size(sum(map(len, parts)))
+            streams[name].writelines(parts)
+        read.verify()
+    written = beside if places.others and not request.embed else None
+    return ExportResult(paths, written, places.files, built.warnings)
+
+
+def _model_paths(entries: Iterable[str], output: Path) -> Iterator[tuple[str, Path]]:
+    """The file of each entry: `model.onnx`, or `model.encode.onnx` where there are several."""
+    names = list(entries)
+    for name in names:
+        several = f"{output.stem}.{name}{output.suffix or SUFFIX}"
+        yield name, output if len(names) == 1 else output.with_name(several)
+
+
+def _describe(model: Model, built: ModelGraph, entry: EntryGraph) -> Model:
+    """The model with what its spec says of it beside what it does."""
+    metadata: dict[str, Any] = {}
+    if entry.ranges:
+        metadata["ranges"] = {name: each.to_json() for name, each in entry.ranges.items()}
+    if entry.states:
+        metadata["state"] = {name: encode_value(entry.first.get(name)) for name in entry.states}
+    return replace(
+        model,
+        graph=replace(model.graph, doc=entry.doc),
+        doc=built.doc,
+        metadata={f"tripybuild.{key}": json.dumps(each) for key, each in metadata.items()},
+    )

@@ -1,0 +1,64 @@
+"""ONNX cells of the support table: which opset has a model, and whether ONNX Runtime computes it.
+
+A tuple of dtypes has the cells of its sample; what is wrong is looked for in all calls near it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tripybuild.schema.operator.dtype_combinations import Tuple, format_tuple, legal_tuples
+from tripybuild.testing.cases import Case, sample_case
+from tripybuild.testing.engines.onnx_answers import COMPUTES, ask, lowest_opset
+from tripybuild.testing.engines.onnx_checks import OnnxChecks
+from tripybuild.testing.engines.support_table import NO, ONNX, YES, Key, Outcome, is_silent, key
+from tripybuild.testing.sample import bind
+
+Cells = tuple[str, str]
+
+
+@dataclass
+class OnnxSupport:
+    """The cells of each tuple that is legal, and what is wrong with any."""
+
+    cells: dict[Key, Cells] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+
+
+def onnx_support(suite: OnnxChecks) -> OnnxSupport:
+    """Ask ONNX and ONNX Runtime for every legal tuple of an operator.
+
+    Args:
+        suite: The checks of the operator, of all its tuples.
+    """
+    found = OnnxSupport()
+    operator = suite.operator
+    with suite.location_context():
+        for types in legal_tuples(operator):
+            case = sample_case(operator, suite.function(operator.name), types)
+            found.cells[key(operator, types)] = _cells(suite, case, types)
+        for case, types in suite.onnx_calls:
+            for verdict in suite.onnx_verdicts(case, types):
+                label = f"{format_tuple(types)}, {verdict.label}"
+                found.problems += [f"{label}: {problem}" for problem in verdict.problems]
+    return found
+
+
+def _cells(suite: OnnxChecks, case: Case, types: Tuple) -> Cells:
+    opset = lowest_opset(case.graph)
+    if opset is None:
+        return NO, NO
+    answer = ask(case.graph, [list(case.data.values())], opset)
+    computes = answer.level == COMPUTES and not is_silent(
+        suite.operator, bind(suite.operator, types)
+    )
+    return str(opset), YES if computes else NO
+
+
+def with_onnx(part: Mapping[Key, Outcome], cells: Mapping[Key, Outcome]) -> dict[Key, Outcome]:
+    """The outcomes of tuples with other cells for ONNX, where there are some."""
+    found = {}
+    for name, outcome in part.items():
+        changed = list(outcome)
+        changed[ONNX] = cells.get(name, outcome[ONNX])
+        found[name] = tuple(changed)
+    return found
