@@ -11,6 +11,7 @@ import tripybuild
 from tripybuild.compiler import session
 from tripybuild.compiler.lowering.lower import lower_stablehlo
 from tripybuild.compiler.lowering.specialize import specialize_graph
+from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.model.graph_builder import build
 from tripybuild.stablehlo.functions import call_plan, function_modules
 from tripybuild.stablehlo.module import bytecode
@@ -21,17 +22,37 @@ from tripybuild.trace.graph import Graph
 Array = NDArray[Any]
 CACHE_VARIABLE = "TRIPYBUILD_CACHE_DIR"  # where compiled payloads are kept
 
+Refusal = DiagnosticError
 Executable = Callable[..., Mapping[str, Array]]
 
 
-def executable(spec: Path, output: Path, sizes: Mapping[str, int]) -> Path:
+def executable(spec: Path, output: Path, sizes: Mapping[str, int], target: str = "cpu:xla") -> Path:
     """Compile a spec for the CPU, with the given sizes ahead of time."""
-    tripybuild.compile(spec, target="cpu", output=output, shapes=[dict(sizes)])
+    tripybuild.compile(spec, target=target, output=output, shapes=[dict(sizes)])
     return output
 
 
 def load(path: Path) -> Executable:
     """Load an executable: a callable from named arrays to named arrays."""
+    return tripybuild.load(path)
+
+
+def compile_model(
+    spec: Path,
+    target: str,
+    sizes: Mapping[str, object],
+    weights: Path,
+    config: Mapping[str, object] | None,
+    output: Path,
+) -> None:
+    """Compile a spec with the weights of a checkpoint into a file."""
+    tripybuild.compile(
+        spec, target=target, sizes=sizes, weights=weights, config=config, output=output
+    )
+
+
+def load_executable(path: Path) -> Any:
+    """Load an executable with its entries and sessions."""
     return tripybuild.load(path)
 
 

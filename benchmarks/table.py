@@ -48,9 +48,11 @@ def _shown(cell: Cell) -> str:
     return "-" if cell is None else str(cell)
 
 
-def samples(call: Callable[[], object], seconds: float = 2.0, at_least: int = 20) -> list[float]:
+def samples(
+    call: Callable[[], object], seconds: float = 2.0, at_least: int = 20, warm: int = 5
+) -> list[float]:
     """Time calls one by one, for some seconds and at least so often, after a few for warmth."""
-    for _ in range(5):
+    for _ in range(warm):
         call()
     times: list[float] = []
     end = time.perf_counter() + seconds

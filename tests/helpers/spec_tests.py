@@ -222,7 +222,7 @@ class Call:
     def run(self, executable: Any, arrays: Arrays, sizes: Mapping[str, int]) -> Arrays:
         """What the model gives, in float32: at once, or piece by piece with one state."""
         kinds = {n: _numpy(e["dtype"]) for n, e in executable.entry(self.name).inputs.items()}
-        called = self._started(executable, sizes, kinds) if self.entry.states else executable
+        called = self.session(executable, sizes) if self.entry.states else executable
         found: dict[str, list[np.ndarray]] = {name: [] for name in self.outputs}
         for piece in self._pieces(executable, arrays, sizes):
             given = {name: each.astype(kinds[name]) for name, each in piece.items()}
@@ -231,9 +231,10 @@ class Call:
                 each.append(np.asarray(results[name]).astype(np.float32))
         return {name: self._joined(name, each) for name, each in found.items()}
 
-    def _started(self, executable: Any, sizes: Mapping[str, int], kinds: Mapping[str, Any]) -> Any:
+    def session(self, executable: Any, sizes: Mapping[str, int]) -> Any:
         """A session, whose state begins as zeros where the spec does not say how."""
         entry = executable.entry(self.name)
+        kinds = {name: _numpy(each["dtype"]) for name, each in entry.inputs.items()}
         states = {name: self.entry.graph.inputs[name] for name in self.entry.states}
         open_states = [name for name in states if name not in entry.manifest.get("first", {})]
         zeros = {n: np.zeros(shape_of(states[n], sizes), kinds[n]) for n in open_states}
@@ -271,16 +272,21 @@ class Call:
         axis = _axis(self.outputs[name], self.section.along)
         return pieces[-1] if axis is None else np.concatenate(pieces, axis)
 
+    def peer_arguments(self, arrays: Arrays) -> Arrays:
+        """What the peer takes of them, under its own names."""
+        taken = {}
+        for name, array in arrays.items():
+            said = self.section.inputs.get(name, DrawEntry())
+            called = name if said.as_ is None else said.as_
+            if called and said.draw != "start":
+                taken[called] = array
+        return taken
+
     def expected(self, arrays: Arrays) -> Arrays:
         """What the peer gives for everything at once."""
         from oracles import peers  # noqa: PLC0415 - where torch is installed
 
-        section, taken = self.section, {}
-        for name, array in arrays.items():
-            said = section.inputs.get(name, DrawEntry())
-            called = name if said.as_ is None else said.as_
-            if called and said.draw != "start":
-                taken[called] = array
+        section, taken = self.section, self.peer_arguments(arrays)
         result = self.comparison.peer(section.method, taken, section.keywords)
         return peers.outputs(result, list(self.outputs), section.outputs)
 

@@ -80,15 +80,41 @@ class Peer:
 
 def outputs(result: Any, names: list[str], paths: Mapping[str, str]) -> dict[str, np.ndarray]:
     """The outputs of a spec in what its peer gave."""
-    if paths:
-        found = {name: _at(result, path) for name, path in paths.items()}
-    elif isinstance(result, torch.Tensor):
-        found = dict(zip(names, [result], strict=True))
-    elif type(result) in (tuple, list):
-        found = dict(zip(names, result, strict=True))
-    else:
-        found = {name: _at(result, name) for name in names}
+    found = tensors(result, names, paths)
     return {name: each.detach().float().numpy() for name, each in found.items()}
+
+
+def tensors(result: Any, names: list[str], paths: Mapping[str, str]) -> dict[str, torch.Tensor]:
+    """The outputs of a spec in what its peer gave, as the peer's own tensors."""
+    if paths:
+        return {name: _at(result, path) for name, path in paths.items()}
+    if isinstance(result, torch.Tensor):
+        return dict(zip(names, [result], strict=True))
+    if type(result) in (tuple, list):
+        return dict(zip(names, result, strict=True))
+    return {name: _at(result, name) for name in names}
+
+
+class Program(torch.nn.Module):
+    """A method of a peer as a module of tensors by place, for what exports or compiles modules."""
+
+    def __init__(self, peer: Peer, call: Any, names: list[str]) -> None:
+        super().__init__()
+        self.module, self.names = peer.module, names
+        self.method, self.keywords = call.section.method, dict(call.section.keywords)
+        self.outputs, self.paths = list(call.outputs), dict(call.section.outputs)
+
+    def forward(self, *given: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        """The outputs of the spec."""
+        called = self.module if self.method is None else getattr(self.module, self.method)
+        result = called(**dict(zip(self.names, given, strict=True)), **self.keywords)
+        return tuple(tensors(result, self.outputs, self.paths).values())
+
+
+def program(call: Any, arrays: Mapping[str, np.ndarray]) -> tuple[Program, dict[str, torch.Tensor]]:
+    """The peer of a call, and the tensors that it takes."""
+    taken = {name: _tensor(array) for name, array in call.peer_arguments(arrays).items()}
+    return Program(call.comparison.peer, call, list(taken)).eval(), taken
 
 
 def _made(

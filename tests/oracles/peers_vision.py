@@ -66,16 +66,17 @@ class Quantizer(torch.nn.Module):
 
     def __init__(self, axis=None):
         super().__init__()
-        self.axis, self.measures = axis, False
+        self.axis, self.measures, self.scale = axis, False, 1.0
 
     def forward(self, x):
         if self.measures:
             kept = [] if self.axis is None else [self.axis]
             others = [i for i in range(x.ndim) if i not in kept]
             self.register_buffer("_amax", x.abs().amax(others, keepdim=self.axis is not None))
+            self.scale = float(self._amax.max() / 127)
             return x
         if self.axis is None:
-            return torch.fake_quantize_per_tensor_affine(x, float(self._amax / 127), 0, -128, 127)
+            return torch.fake_quantize_per_tensor_affine(x, self.scale, 0, -128, 127)
         scale = (self._amax / 127).flatten()
         zero = torch.zeros_like(scale, dtype=torch.int32)
         return torch.fake_quantize_per_channel_affine(x, scale, zero, self.axis, -128, 127)

@@ -1,0 +1,244 @@
+"""Latency of each spec that has a peer: our targets, torch, and runtimes of what torch exports.
+
+Batch 1, one shape for each model, float32. Every contestant runs in a process of its own, pinned to
+the same cores; the rounds alternate, and the best round's median counts. All read the same random
+weights, take the same NumPy arrays, and are compared with torch.
+"""
+
+import argparse
+import math
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import contest
+import engine
+import model_contestants
+import model_jobs
+from contest import PROBLEM, Answer, Contestant
+from model_contestants import EXPORTED, IN_TORCH, OURS, PEERS, Model
+from model_jobs import Job
+from table import Cell, Table, arguments, machine, report
+
+PACKAGES = ("jaxlib", "onnxruntime", "openvino", "torch", "transformers", "diffusers", "onnxscript")
+USUAL = [name for name in (*OURS, *PEERS) if name != "torch.compile"]
+LAST = "median ms"
+DETAILS = (LAST, "compile s", "load s", "file MB", "peak MB", "off by")
+# What the processes of one model may have of the machine's memory while they wait for each other.
+TOGETHER = 8000  # MB of weights
+MEMORY = 18 << 30  # bytes of one process
+
+Found = dict[str, Answer]
+
+
+class Match:
+    """One model and its contestants, in a folder."""
+
+    def __init__(self, job: Job, options: argparse.Namespace, folder: Path) -> None:
+        self.job, self.options, self.folder = job, options, folder
+        self.found: Found = {name: {} for name in options.contestants}
+
+    def start(self, name: str) -> Contestant:
+        """Begin a contestant's process."""
+        words = [name, self.job.name, self.options.form, str(self.folder)]
+        cache = {engine.CACHE_VARIABLE: str(self.folder / "cache" / name.replace(":", "-"))}
+        threads = self.options.threads
+        return Contestant(__file__, words, threads=threads, memory=MEMORY, environment=cache)
+
+    def ask(self, contestant: Contestant, name: str, question: str) -> bool:
+        """Ask, and keep the answer; the first problem is the last answer."""
+        found = contestant.ask(self.options.limit, ask=question, seconds=self.options.seconds)
+        kept = self.found[name]
+        if question == "measure" and LAST in kept and found.get(LAST, math.inf) > kept[LAST]:
+            return PROBLEM not in found
+        self.found[name] = {**kept, **found}
+        return PROBLEM not in found
+
+    def prepare(self) -> Answer:
+        """Let torch draw the weights and export, and let our targets compile."""
+        torch = self.start("torch")
+        prepared = torch.ask(self.options.limit, ask="prepare")
+        exported: Answer = {}
+        names = [name for name in self.found if name in EXPORTED]
+        if names and PROBLEM not in prepared:
+            exported = torch.ask(self.options.limit, ask="export")
+        torch.stop()
+        for name in self.found:
+            if PROBLEM in prepared:
+                self.found[name] = {PROBLEM: f"no peer: {prepared[PROBLEM]}"}
+            elif name in names:
+                self.found[name] = {
+                    key: f"no export: {value}" if key == PROBLEM else value
+                    for key, value in exported.items()
+                }
+        for name in OURS:
+            if name in self.found and PROBLEM not in self.found[name]:
+                contestant = self.start(name)
+                self.ask(contestant, name, "compile")
+                contestant.stop()
+        return prepared
+
+    def play(self) -> None:
+        """Measure in rounds: in processes that wait, or, where all are too large, in new ones."""
+        weights = self.prepare().get("weights MB", 0.0)
+        waits = weights * len(self.found) < TOGETHER
+        running: dict[str, Contestant] = {}
+        for _ in range(self.options.rounds):
+            for name in self.found:
+                if PROBLEM in self.found[name]:
+                    continue
+                if name not in running:
+                    running[name] = self.start(name)
+                    if not self.ask(running[name], name, "load"):
+                        continue
+                self.ask(running[name], name, "measure")
+                if not waits:
+                    running.pop(name).stop()
+        for contestant in running.values():
+            contestant.stop()
+        for name, each in self.found.items():
+            if "load s" in each and name in PEERS:
+                each["compile s"] = each.get("export s", 0.0) + each["load s"]
+            if name in IN_TORCH:  # it has no file; to draw its weights is no compilation
+                each.pop("load s", None)
+                each.pop("compile s" if name == "torch eager" else "file MB", None)
+
+
+def best_peer(found: Found) -> str | None:
+    """The peer with the least latency."""
+    measured = [name for name in found if name in PEERS and _latency(found, name) is not None]
+    return min(measured, key=lambda name: found[name][LAST], default=None)
+
+
+def _latency(found: Found, name: str) -> float | None:
+    each = found.get(name, {})
+    return None if PROBLEM in each else each.get(LAST)
+
+
+def latencies(matches: Mapping[str, Found], names: Sequence[str]) -> Table:
+    """The latency of each contestant, and how far ours are behind the best peer of each model."""
+    own = [name for name in names if name in OURS]
+    rows: list[dict[str, Cell]] = []
+    for job, found in matches.items():
+        peer = best_peer(found)
+        row: dict[str, Cell] = {"model": job, "best peer": peer}
+        row |= {name: _latency(found, name) for name in names}
+        row |= {_times(name): _ratio(found, name, peer) for name in own}
+        rows.append(row)
+    if rows:
+        rows.append({"model": "geometric mean", **_means(rows, [*names, *map(_times, own)])})
+    columns = ("model", *names, "best peer", *map(_times, own))
+    notes = [
+        "`x TARGET`: its latency as a multiple of the best peer's; below 1 it is faster.",
+        "A mean is over the models that this contestant has a figure for.",
+    ]
+    return Table("Latency in ms", columns, rows, notes)
+
+
+def _times(name: str) -> str:
+    return f"x {name}"
+
+
+def _ratio(found: Found, name: str, peer: str | None) -> float | None:
+    own = _latency(found, name)
+    return None if own is None or peer is None else own / float(found[peer][LAST])
+
+
+def _means(rows: Sequence[Mapping[str, Cell]], columns: Iterable[str]) -> dict[str, Cell]:
+    means: dict[str, Cell] = {}
+    for column in columns:
+        numbers = [row[column] for row in rows]
+        logs = [math.log(each) for each in numbers if isinstance(each, float) and each > 0]
+        means[column] = math.exp(sum(logs) / len(logs)) if logs else None
+    return means
+
+
+def details(matches: Mapping[str, Found]) -> Table:
+    """Everything that was measured, and what failed."""
+    rows: list[dict[str, Cell]] = []
+    for job, found in matches.items():
+        peer = best_peer(found)
+        for name, each in found.items():
+            row: dict[str, Cell] = {"model, contestant": f"{job}, {name}"}
+            row |= {column: each.get(column) for column in DETAILS}
+            row["x best peer"] = _ratio(found, name, peer)
+            row["problem"] = each.get(PROBLEM, "")
+            rows.append(row)
+    columns = ("model, contestant", LAST, "x best peer", *DETAILS[1:], "problem")
+    notes = [
+        "`compile s`: from the spec and its weights, or from torch's module, to a first result;",
+        "`load s`: from a file to a first result, in a new process; `off by`: from torch eager, as",
+        "a part of the root of the mean square of the output.",
+    ]
+    return Table("Details", columns, rows, notes)
+
+
+def sizes(jobs: Iterable[Job], form: str) -> Table:
+    """What was asked."""
+    rows: list[dict[str, Cell]] = []
+    for job in jobs:
+        shape = ", ".join(f"{name}={size}" for name, size in job.sizes.items())
+        less = {**job.config, **({} if form == "full" else job.reduced)}
+        row: dict[str, Cell] = {"model": job.name, "sizes": shape, "note": job.note}
+        row["beside the published configuration"] = ", ".join(f"{k}={v}" for k, v in less.items())
+        rows.append(row)
+    return Table("Sizes", ("model", "sizes", "beside the published configuration", "note"), rows)
+
+
+def options_of(parser: argparse.ArgumentParser) -> argparse.Namespace:
+    """Add and read this benchmark's own options."""
+    parser.add_argument("--models", default="all", help="names with commas: SPEC or SPEC.ENTRY")
+    parser.add_argument("--contestants", default=",".join(USUAL), help="; there is torch.compile")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=0.4, help="of a round of one contestant")
+    parser.add_argument("--limit", type=float, default=150, help="seconds of an answer")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--folder", type=Path, help="for checkpoints and files, by default in /tmp")
+    form = parser.add_mutually_exclusive_group()
+    for name, meaning in (("small", "the variants of the tests"), ("full", "as published")):
+        form.add_argument(f"--{name}", dest="form", action="store_const", const=name, help=meaning)
+    parser.set_defaults(form="usual")
+    options = parser.parse_args()
+    options.contestants = options.contestants.split(",")
+    if unknown := [n for n in options.contestants if n not in (*OURS, *PEERS)]:
+        parser.error(f"unknown: {', '.join(unknown)}; there are {', '.join((*OURS, *PEERS))}")
+    return options
+
+
+def child(words: list[str]) -> None:
+    """Answer for one contestant."""
+    name, job, form, folder = words
+    (chosen,) = (each for each in model_jobs.JOBS if each.name == job)
+    model = Model(chosen, form, Path(folder))
+    contest.answer(lambda: model_contestants.asks(name, model))
+
+
+def main() -> None:
+    """Print the tables."""
+    if sys.argv[1:2] == ["--child"]:
+        child(sys.argv[2:])
+        return
+    options = options_of(arguments(__doc__))
+    jobs, matches, began = model_jobs.choose(options.models), {}, time.perf_counter()
+    for job in jobs:
+        folder = Path(tempfile.mkdtemp(prefix=f"{job.name}-", dir=options.folder))
+        try:
+            match = Match(job, options, folder)
+            match.play()
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        matches[job.name] = match.found
+        seconds = time.perf_counter() - began
+        print(f"{job.name} after {seconds:.0f} s", file=sys.stderr)
+    tables = [latencies(matches, options.contestants), details(matches)]
+    if options.form != "small":
+        tables.append(sizes(jobs, options.form))
+    tables[0].notes.append(f"{options.threads} threads, {options.rounds} rounds.")
+    report(tables, machine(*PACKAGES), options.json)
+
+
+if __name__ == "__main__":
+    main()
