@@ -1,5 +1,8 @@
 """Models of ONNX in tests: checked by ONNX itself, and run in ONNX Runtime."""
 
+import ctypes
+import math
+
 import numpy as np
 import onnx
 import onnxruntime
@@ -9,12 +12,14 @@ from tripybuild.compiler.lowering.lower import lower_onnx
 from tripybuild.onnx.constants import element_bytes
 from tripybuild.onnx.model import Model
 from tripybuild.onnx.protobuf import encode_model
+from tripybuild.onnx.table import BY_TYPE, CODES
 from tripybuild.reference.execute import execute
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.values import TensorType, Value
-from tripybuild.types.dtypes import from_numpy
+from tripybuild.types.dtypes import bfloat16, float8, from_numpy
 
 FATAL_ONLY = 4
+FOREIGN = (bfloat16, float8)  # of elements that NumPy has from elsewhere
 
 
 def lowered(graph, opset=20, weights=None, **settings):
@@ -74,7 +79,8 @@ def _size(dimension):
 
 def run(text: bytes, feeds):
     """What ONNX Runtime gives."""
-    return session(text).run(None, {name: np.asarray(each) for name, each in feeds.items()})
+    taken = {name: _ort_value(np.asarray(each)) for name, each in feeds.items()}
+    return [_array(each) for each in session(text).run_with_ort_values(None, taken)]
 
 
 def session(text: bytes):
@@ -106,5 +112,34 @@ def agree(graph, *cases, opset=20):
         for got, want in zip(run(text, feeds), wanted.values(), strict=True):
             assert got.dtype == want.dtype
             assert got.shape == want.shape
-            np.testing.assert_allclose(got, want, 1e-5, 1e-6)
+            pair = [each.astype(np.float64) for each in (got, want)]
+            np.testing.assert_allclose(*pair, 1e-5, 1e-6)
     return onnx.load_from_string(text)
+
+
+def floats(*shape):
+    """Random numbers, the same ones each time."""
+    return np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+
+
+def operators(model):
+    """The operators of a model's nodes in their order."""
+    return [node.op_type for node in model.graph.node]
+
+
+def _ort_value(array):
+    kind = from_numpy(array.dtype)
+    if kind not in FOREIGN:
+        return onnxruntime.OrtValue.ortvalue_from_numpy(array)
+    octets = np.ascontiguousarray(array).view(f"u{array.itemsize}")
+    return onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(octets, CODES[kind.onnx])
+
+
+def _array(value):
+    """A copy; NumPy has no dtypes for some, whose memory is read."""
+    kind = BY_TYPE[value.data_type()]
+    if kind not in FOREIGN:
+        return value.numpy()
+    count = math.prod(value.shape())
+    octets = (ctypes.c_uint8 * (count * kind.numpy.itemsize)).from_address(value.data_ptr())
+    return np.frombuffer(bytes(octets), kind.numpy).reshape(value.shape())

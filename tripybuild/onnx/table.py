@@ -185,6 +185,13 @@ def find_operator(name: str, opset: int) -> OperatorSchema | None:
 
 
 @cache
+def first_opset_of(kind: dtype) -> int:
+    """The opset since which there are tensors of a dtype: a copy takes any tensor."""
+    copies = versions("Identity")
+    return next(each.version for each in copies if kind in each.dtypes[each.inputs[0].type])
+
+
+@cache
 def versions(name: str) -> tuple[OperatorSchema, ...]:
     """The versions of an operator, oldest first; none where ONNX has no such operator."""
     return tuple(_schema(line) for line in _lines().get(name, ()))

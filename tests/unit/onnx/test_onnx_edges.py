@@ -81,7 +81,7 @@ def test_what_no_wider_dtype_carries_is_a_diagnostic():
     graph = graph_of(lambda x: tp.permute(x, [1, 0]), (dtypes.int4, (2, 2)))
     with pytest.raises(DiagnosticError) as caught:
         lowered(graph, 20)
-    assert caught.value.diagnostics[0].hint == "opset 21 has it"
+    assert caught.value.diagnostics[0].hint == "opset 21 has them"
     assert lowered(graph, 21)
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from onnx_models import agree, graph_of
+from onnx_models import agree, floats, graph_of, operators
 
 import tripyapi as tp
 from tripybuild.compiler.lowering.lower import lower_onnx
@@ -13,14 +13,6 @@ from tripybuild.trace.graph import Graph
 from tripybuild.types import dtypes
 
 B, S = symbol("B", 1), symbol("S", 1)
-
-
-def floats(*shape):
-    return np.random.default_rng(0).standard_normal(shape).astype(np.float32)
-
-
-def operators(model):
-    return [node.op_type for node in model.graph.node]
 
 
 def test_an_alias_is_one_node():
@@ -86,6 +78,50 @@ def test_what_no_opset_says_is_a_diagnostic_at_its_place():
     (found,) = caught.value.diagnostics
     assert (found.code, found.hint) == ("onnx-unavailable", "opset 20 has it")
     assert found.span.path == __file__
+
+
+def test_short_floats_go_through_float32_where_the_opset_lacks_them():
+    """It holds all of their values, and the result is rounded once."""
+
+    def function(x):
+        return tp.acos(x)
+
+    graph = graph_of(function, (dtypes.bfloat16, (B,)))
+    numbers = np.linspace(-1, 1, 9).astype(dtypes.bfloat16.numpy)
+    assert operators(agree(graph, ({"B": 9}, numbers))) == ["Cast", "Acos", "Cast"]
+    newer = lower_onnx(graph, 22).graph.nodes
+    assert [node.operator for node in newer] == ["Acos"]
+
+
+def test_indices_are_the_integers_that_the_operator_takes():
+    """Lengths of 32 bits, of which ONNX takes those of 64; and the other way round."""
+
+    def reverse(x, lengths):
+        return tp.reverse_sequence(x, lengths)
+
+    graph = graph_of(reverse, (dtypes.float32, (4, B)), (dtypes.int32, (B,)))
+    model = agree(graph, ({"B": 3}, floats(4, 3), np.array([1, 4, 2], np.int32)))
+    assert operators(model) == ["Cast", "Clip", "ReverseSequence"]
+
+    def best(x):
+        return tp.argmax(x, 1)
+
+    graph = graph_of(best, (dtypes.float32, (B, 3)))
+    assert operators(agree(graph, ({"B": 2}, floats(2, 3))))[-2:] == ["ArgMax", "Cast"]
+
+
+def test_what_has_no_tensors_in_the_opset_is_refused():
+    """Whatever is done with them."""
+
+    def function(x):
+        return tp.cast(x, tp.float32)
+
+    graph = graph_of(function, (dtypes.int4, (B,)))
+    with pytest.raises(DiagnosticError) as caught:
+        lower_onnx(graph, 20)
+    (found,) = caught.value.diagnostics
+    assert found.message == "`x0` is int4, and ONNX has no tensors of int4 in opset 20"
+    assert (found.code, found.hint) == ("onnx-unavailable", "opset 21 has them")
 
 
 def test_equal_graphs_have_equal_bytes():

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from tripybuild.codegen.python.conditions import reads, size_names
 from tripybuild.language.grammar import UNREAD, Assignment, Program
 from tripybuild.language.program import choice
-from tripybuild.onnx.table import BY_TYPE, NEWEST, OperatorSchema, find_operator
+from tripybuild.onnx.table import NEWEST, OperatorSchema, find_operator
 from tripybuild.schema.operator.operator import Alias, Operator
 from tripybuild.schema.snippets.vocabularies import ALIASES, DECOMPOSE
 from tripybuild.types.patterns import tensors
@@ -132,8 +132,10 @@ def _call(alias: Alias) -> ast.expr:
 
 def _fixed_dtype(schema: OperatorSchema, index: int) -> str | None:
     """The one dtype of a result that no input says, as indices have."""
-    kind = BY_TYPE.get(schema.outputs[index].type)
-    return None if kind is None else kind.name
+    variable = schema.outputs[index].type
+    types = schema.dtypes[variable]
+    bound = variable in {each.type for each in schema.inputs}
+    return next(iter(types)).name if len(types) == 1 and not bound else None
 
 
 def _element(operator: Operator, index: int) -> str:

@@ -9,12 +9,13 @@ from typing import Any
 from tripybuild import stablehlo
 from tripybuild.compiler.lowering.driver import Lowering, LoweringDialect, same_type
 from tripybuild.compiler.lowering.segments import Segment, cut_graph
-from tripybuild.errors.diagnostics import Diagnostic
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.model.size_limits import check_tensor_bytes
 from tripybuild.onnx import dialect as onnx
 from tripybuild.onnx.builder import current
 from tripybuild.onnx.completion import complete_model
 from tripybuild.onnx.model import Model
+from tripybuild.onnx.table import first_opset_of
 from tripybuild.process.gc_pause import pause_gc
 from tripybuild.stablehlo.functions import OutlinedFunction, outline_function
 from tripybuild.symbolic.conditions import UndecidedSize
@@ -110,9 +111,22 @@ def lower_onnx(
     Raises:
         DiagnosticError: Where the opset has no form of an operation.
     """
+    _check_tensors(graph, opset)
     module = onnx.OnnxGraph(*_arguments(graph), opset, folder)
     _fill(module, graph, ONNX)
     return complete_model(module, graph.name, types=types)
+
+
+def _check_tensors(graph: Graph, opset: int) -> None:
+    """The opset has tensors of the dtypes that go in and out."""
+    for name, value in (*graph.inputs.items(), *graph.weights.items(), *graph.outputs.items()):
+        since = first_opset_of(value.dtype)
+        if since > opset:
+            kind = value.dtype
+            message = f"`{name}` is {kind}, and ONNX has no tensors of {kind} in opset {opset}"
+            span = None if value.producer is None else value.producer.location.span()
+            hint = f"opset {since} has them"
+            raise DiagnosticError(Diagnostic("onnx-unavailable", message, span, hint=hint))
 
 
 def _arguments(graph: Graph) -> tuple[dict[str, Any], dict[str, Any]]:

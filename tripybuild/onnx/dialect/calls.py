@@ -15,6 +15,7 @@ from tripybuild.onnx.dialect.carriers import find_carrier
 from tripybuild.onnx.model import AttributeValue
 from tripybuild.onnx.nodes import GraphNode, Unavailable
 from tripybuild.onnx.table import (
+    ELEMENT_TYPES,
     NEWEST,
     FormalAttribute,
     FormalTensor,
@@ -283,9 +284,15 @@ def result_types(
     attributes: Mapping[str, AttributeValue],
     count: int,
 ) -> list[dtype]:
-    """The dtypes of the results of a node."""
+    """The dtypes of the results of a node.
+
+    Raises:
+        Unavailable: The version has no result of the dtype that an attribute asks for.
+    """
     kinds = [None if each is None else each.dtype for each in values]
-    return check_results(schema, schema.result_dtypes(kinds, attributes, count))
+    asked = next((k for n in ELEMENT_TYPES if isinstance(k := attributes.get(n), dtype)), None)
+    found = schema.result_dtypes(kinds, attributes, count)
+    return check_results(schema, [each or asked for each in found])
 
 
 def check_results(schema: OperatorSchema, types: Sequence[dtype | None]) -> list[dtype]:
