@@ -7,6 +7,7 @@ it, is decomposed; nothing is matched back together afterwards.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
@@ -17,7 +18,8 @@ from tripybuild.trace.constants import Constant
 from tripybuild.trace.generated_code import decomposition_function, lowering_function
 from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.region import Region
-from tripybuild.trace.values import TensorType, Value
+from tripybuild.trace.values import Size, TensorType, Value
+from tripybuild.types.dtypes import dtype
 
 
 class Builder(Protocol):
@@ -49,6 +51,8 @@ class LoweringDialect:
         bounded: Whether all sizes are numbers, which have a bound.
         declines: Raised by a lowering where the engine cannot say the operation.
         diagnose: The diagnostic where one is declined that has no decomposition.
+        empty: Makes a tensor without elements, which then stands for what no sizes give elements
+            to: engines refuse such operations, or crash; None where they are lowered as others.
     """
 
     name: str
@@ -58,6 +62,7 @@ class LoweringDialect:
     bounded: bool = False
     declines: tuple[type[Exception], ...] = ()
     diagnose: Callable[[TraceOp, Exception], Diagnostic] = _undeclined
+    empty: Callable[[dtype, Sequence[Size]], Any] | None = None
 
 
 def same_type(given: Any, type: TensorType) -> str | None:
@@ -94,6 +99,8 @@ class Lowering:
             self._build(operation, self._constant)
             return
         function = lowering_function(type(operation), self.dialect.name)
+        if self.dialect.empty is not None and _gives_nothing(operation):
+            function = partial(_empty_results, self.dialect.empty)
         if function is not None:
             try:
                 self._build(operation, lambda each: self._call(function, each))
@@ -169,6 +176,21 @@ class Lowering:
             notes=(f"declared in {operation.declaration.source}",),
             hint="this is a fault of the declaration, not of your model",
         )
+
+
+def _gives_nothing(operation: TraceOp) -> bool:
+    """Whether no output has elements, whatever symbols stand for."""
+    return all(
+        any(isinstance(size, int) and size == 0 for size in output.shape)
+        for output in operation.outputs
+    )
+
+
+def _empty_results(
+    empty: Callable[[dtype, Sequence[Size]], Any], operation: TraceOp, *_operands: Any
+) -> Sequence[Any]:
+    """A lowering of what gives nothing."""
+    return [empty(output.dtype, output.shape) for output in operation.outputs]
 
 
 def _with_operands(operation: TraceOp, replaced: Mapping[Value, Value]) -> TraceOp:

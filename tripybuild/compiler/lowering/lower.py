@@ -58,6 +58,7 @@ ONNX = LoweringDialect(
     judge=_declare,
     declines=(onnx.Unavailable, UndecidedSize),
     diagnose=_declined,
+    empty=onnx.empty,
 )
 
 

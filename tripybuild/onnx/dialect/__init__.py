@@ -48,6 +48,7 @@ from tripybuild.onnx.dialect.indexing import (
     sort_keys as sort_keys,
     strided_slice as strided_slice,
 )
+from tripybuild.onnx.dialect.interpolation import resample as resample
 from tripybuild.onnx.dialect.randomness import (
     random_normal as random_normal,
     random_uniform as random_uniform,
@@ -68,7 +69,7 @@ HELPERS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         for each in (
             *(arange, cast, clamp_index, clamp_vectors, constant, divide, dtype_of, floor_divide),
             *(full, holds, if_, modulo, opset, power, quantize, random_normal, random_uniform),
-            *(reduce, remainder, reshape, saturate, scan, sort_keys, strided_slice, tensor),
+            *(reduce, remainder, resample, reshape, saturate, scan, sort_keys, strided_slice, tensor),
             *(unavailable, where, while_),
         )
     }

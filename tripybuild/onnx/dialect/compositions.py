@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from tripybuild.onnx.builder import current
-from tripybuild.onnx.dialect.calls import call, convert
+from tripybuild.onnx.dialect.calls import call, check_results, convert
 from tripybuild.onnx.nodes import Unavailable
 from tripybuild.onnx.value import OPERATORS, OnnxValue, Operand, Size
 from tripybuild.symbolic.conditions import Condition
@@ -62,6 +62,15 @@ def full(value: Any, dtype: dtype, shape: Sequence[Size] = ()) -> OnnxValue:
     found: OnnxValue = filling if not shape else call("Expand", filling, list(shape))
     found.shape = tuple(shape)
     return found
+
+
+def empty(dtype: dtype, shape: Sequence[Size]) -> OnnxValue:
+    """A tensor without elements."""
+    graph = current()
+    check_results(graph.schema("Identity"), [dtype])
+    if any(isinstance(size, Dim) for size in shape):
+        return full(0, dtype, shape)
+    return graph.constant((dtype, tuple(map(int, shape)), b""))
 
 
 def constant(array: Any, dtype: dtype) -> OnnxValue:

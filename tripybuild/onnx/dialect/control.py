@@ -5,7 +5,8 @@ from typing import Any
 
 from tripybuild.onnx.builder import current
 from tripybuild.onnx.dialect.calls import check_results
-from tripybuild.onnx.value import OnnxValue
+from tripybuild.onnx.dialect.compositions import empty, holds
+from tripybuild.onnx.value import OnnxValue, Size
 from tripybuild.types.dtypes import boolean, dtype, int64
 
 Region = Callable[..., Any]
@@ -49,10 +50,17 @@ def scan(
     init: Sequence[OnnxValue],
     inputs: Sequence[OnnxValue],
     body: Region,
+    collected: Sequence[tuple[dtype, Sequence[Size]]],
     reverse: bool = False,
 ) -> tuple[OnnxValue, ...]:
-    """Add a loop over the rows of tensors: the last carried values, then all other results."""
+    """Add a loop over the rows of tensors: the last carried values, then all other results.
+
+    `collected` are the types of the other results. Without rows there is no loop, since ONNX
+    Runtime's `Scan` takes one row at least.
+    """
     graph = current()
+    if inputs[0].shape is not None and holds(inputs[0].shape[0] == 0):
+        return (*init, *[empty(type, shape) for type, shape in collected])
     carried = [OnnxValue(each.dtype, each.shape) for each in init]
     rows = [
         OnnxValue(each.dtype, None if each.shape is None else each.shape[1:]) for each in inputs

@@ -13,4 +13,6 @@ def lower(
     body: Callable[..., onnx.Value | Sequence[onnx.Value]],
 ) -> Sequence[onnx.Value]:
     """Lower `scan` to the `onnx` dialect."""
-    return onnx.scan(init, inputs, body, op.reverse)
+    Y = [output.dtype for output in op.outputs[len(op.init) :]]
+    E = [output.shape for output in op.outputs[len(op.init) :]]
+    return onnx.scan(init, inputs, body, list(zip(Y, E)), op.reverse)

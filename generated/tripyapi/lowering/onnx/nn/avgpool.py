@@ -2,14 +2,18 @@
 
 from tripyapi.trace.nn.avgpool import Avgpool
 from tripybuild.onnx import dialect as onnx
+from tripybuild.types import dtypes
 
 
 def lower(op: Avgpool, input: onnx.Value) -> onnx.Value:
     """Lower `avgpool` to the `onnx` dialect."""
-    return onnx.AveragePool(
-        input,
-        count_include_pad=op.count_include_pad,
+    T = op.input.dtype
+    x = onnx.cast(input, dtypes.float32) if T == dtypes.int8 else input
+    y = onnx.AveragePool(
+        x,
         kernel_shape=op.kernel_dims,
-        pads=[*[p[0] for p in op.padding], *[p[1] for p in op.padding]],
         strides=op.stride,
+        pads=[p[side] for side in (0, 1) for p in op.padding],
+        count_include_pad=op.count_include_pad,
     )
+    return onnx.cast(onnx.Round(y), T) if T == dtypes.int8 else y

@@ -2,8 +2,11 @@
 
 from tripyapi.trace.nn.gelu import Gelu
 from tripybuild.onnx import dialect as onnx
+from tripybuild.types import dtypes
 
 
-def lower(_op: Gelu, input: onnx.Value) -> onnx.Value:
+def lower(op: Gelu, input: onnx.Value) -> onnx.Value:
     """Lower `gelu` to the `onnx` dialect."""
-    return onnx.Gelu(input)
+    T = op.input.dtype
+    x = onnx.cast(input, dtypes.float32) if T == dtypes.int8 else input
+    return onnx.cast(onnx.Gelu(x), T)

@@ -2,14 +2,15 @@
 
 from tripyapi.trace.nn.groupnorm import Groupnorm
 from tripybuild.onnx import dialect as onnx
-from tripybuild.types import shapes
 
 
 def lower(op: Groupnorm, input: onnx.Value, weight: onnx.Value, bias: onnx.Value) -> onnx.Value:
     """Lower `groupnorm` to the `onnx` dialect."""
+    T = op.input.dtype
     N, C, *D = op.input.shape
-    if onnx.holds(onnx.opset() >= 21 and N * C * shapes.prod(D) > 0):
-        return onnx.GroupNormalization(
-            input, weight, bias, epsilon=op.eps, num_groups=op.num_groups
-        )
-    return onnx.unavailable("groupnorm")
+    F = [1, C, *[1 for d in D]]
+    one, zero = [onnx.full(n, T, [op.num_groups]) for n in (1.0, 0.0)]
+    normal = onnx.InstanceNormalization(
+        onnx.Reshape(input, [0, op.num_groups, -1]), one, zero, epsilon=op.eps
+    )
+    return onnx.Reshape(normal, [N, C, *D]) * onnx.Reshape(weight, F) + onnx.Reshape(bias, F)

@@ -2,11 +2,17 @@
 
 from tripyapi.trace.nn.linear import Linear
 from tripybuild.onnx import dialect as onnx
+from tripybuild.types import shapes
 
 
-def lower(
-    _op: Linear, input: onnx.Value, weight: onnx.Value, bias: onnx.Value | None
-) -> onnx.Value:
+def lower(op: Linear, input: onnx.Value, weight: onnx.Value, bias: onnx.Value | None) -> onnx.Value:
     """Lower `linear` to the `onnx` dialect."""
-    y = onnx.MatMul(input, onnx.Transpose(weight, perm=[1, 0]))
-    return y if bias is None else y + bias
+    *A, K = op.input.shape
+    M, K = op.weight.shape
+    rows = (
+        input
+        if len(A) == 1
+        else onnx.Reshape(input, [-1 if onnx.holds(K > 0) else shapes.prod(A), K])
+    )
+    y = onnx.Gemm(rows, weight, bias, transB=True)
+    return y if len(A) == 1 else onnx.Reshape(y, [*A, M])

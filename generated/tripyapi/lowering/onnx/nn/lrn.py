@@ -2,11 +2,13 @@
 
 from tripyapi.trace.nn.lrn import Lrn
 from tripybuild.onnx import dialect as onnx
+from tripybuild.types import shapes
 
 
 def lower(op: Lrn, input: onnx.Value) -> onnx.Value:
     """Lower `lrn` to the `onnx` dialect."""
-    D = op.input.shape[2:]
-    if len(D) == 2:
-        return onnx.LRN(input, alpha=op.alpha, beta=op.beta, bias=op.k, size=op.size)
-    return onnx.unavailable("lrn")
+    N, C, *D = op.input.shape
+    flat = [N, C, D[0], shapes.prod(D[1:])]
+    x = input if len(D) == 2 else onnx.Reshape(input, flat)
+    y = onnx.LRN(x, alpha=op.alpha, beta=op.beta, bias=op.k, size=op.size)
+    return y if len(D) == 2 else onnx.Reshape(y, [N, C, *D])

@@ -2,7 +2,7 @@
 
 from tripyapi.trace.nn.rotary_embedding import RotaryEmbedding
 from tripybuild.onnx import dialect as onnx
-from tripybuild.types import shapes
+from tripybuild.types import dtypes
 
 
 def lower(
@@ -16,8 +16,25 @@ def lower(
     *A, P = op.cosine.shape
     N = () if op.position is None else op.position.shape
     places = A if position is None else N
-    if onnx.holds(shapes.every([P > 0, len(places) == 2])):
-        return onnx.RotaryEmbedding(
-            input, cosine, sine, position, interleaved=op.interleaved, rotary_embedding_dim=2 * P
+    B, H, S, D = op.input.shape
+    lead = [1] if len(places) == 1 else [B]
+    if onnx.opset() >= 23 and onnx.holds(P > 0):
+        at = (
+            onnx.Range(0, S, 1)
+            if position is None
+            else onnx.Clip(onnx.cast(position, dtypes.int64), 0, A[0] - 1)
         )
-    return onnx.unavailable("rotary_embedding")
+        found = None if position is None and len(places) == 2 else onnx.Expand(at, [B, S])
+        return onnx.RotaryEmbedding(
+            input, cosine, sine, found, interleaved=op.interleaved, rotary_embedding_dim=2 * P
+        )
+    row = None if position is None else onnx.Clip(onnx.cast(position, dtypes.int64), 0, A[0] - 1)
+    rows = [x if row is None else onnx.Gather(x, row) for x in (cosine, sine)]
+    c, s = [onnx.Reshape(x, [*lead, 1, S, P, *([1] if op.interleaved else [])]) for x in rows]
+    turned, rest = onnx.Split(input, [2 * P, D - 2 * P], axis=3)
+    pairs = onnx.Reshape(turned, [B, H, S, P, 2]) if op.interleaved else turned
+    a, b = onnx.Split(pairs, [1, 1] if op.interleaved else [P, P], axis=-1)
+    both = onnx.Concat(a * c - b * s, b * c + a * s, axis=-1)
+    return onnx.Concat(
+        onnx.Reshape(both, [B, H, S, 2 * P]) if op.interleaved else both, rest, axis=3
+    )

@@ -2,8 +2,11 @@
 
 from tripyapi.trace.nn.sigmoid import Sigmoid
 from tripybuild.onnx import dialect as onnx
+from tripybuild.types import dtypes
 
 
-def lower(_op: Sigmoid, input: onnx.Value) -> onnx.Value:
+def lower(op: Sigmoid, input: onnx.Value) -> onnx.Value:
     """Lower `sigmoid` to the `onnx` dialect."""
-    return onnx.Sigmoid(input)
+    T = op.input.dtype
+    x = onnx.cast(input, dtypes.float32) if T == dtypes.int8 else input
+    return onnx.cast(onnx.Sigmoid(x), T)

@@ -2,8 +2,11 @@
 
 from tripyapi.trace.nn.silu import Silu
 from tripybuild.onnx import dialect as onnx
+from tripybuild.types import dtypes
 
 
-def lower(_op: Silu, input: onnx.Value) -> onnx.Value:
+def lower(op: Silu, input: onnx.Value) -> onnx.Value:
     """Lower `silu` to the `onnx` dialect."""
-    return onnx.Swish(input)
+    T = op.input.dtype
+    x = onnx.cast(input, dtypes.float32) if T == dtypes.int8 else input
+    return onnx.cast(x * onnx.Sigmoid(x), T)

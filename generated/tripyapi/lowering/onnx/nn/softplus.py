@@ -6,6 +6,4 @@ from tripybuild.onnx import dialect as onnx
 
 def lower(op: Softplus, input: onnx.Value) -> onnx.Value:
     """Lower `softplus` to the `onnx` dialect."""
-    if op.beta == 1:
-        return onnx.Softplus(input)
-    return onnx.unavailable("softplus")
+    return onnx.Softplus(input * op.beta) / op.beta

@@ -2,8 +2,11 @@
 
 from tripyapi.trace.nn.tanh import Tanh
 from tripybuild.onnx import dialect as onnx
+from tripybuild.types import dtypes
 
 
-def lower(_op: Tanh, input: onnx.Value) -> onnx.Value:
+def lower(op: Tanh, input: onnx.Value) -> onnx.Value:
     """Lower `tanh` to the `onnx` dialect."""
-    return onnx.Tanh(input)
+    T = op.input.dtype
+    x = onnx.cast(input, dtypes.float32) if T == dtypes.int8 else input
+    return onnx.cast(onnx.Tanh(x), T)

@@ -7,6 +7,8 @@ from tripybuild.onnx import dialect as onnx
 def lower(op: Dequantize, input: onnx.Value, scale: onnx.Value) -> onnx.Value:
     """Lower `dequantize` to the `onnx` dialect."""
     K = op.scale.shape
-    if K is not None and len(K) < 2:
-        return onnx.DequantizeLinear(input, scale, axis=op.dim, output_dtype=op.dtype)
-    return onnx.unavailable("dequantize")
+    S = op.input.shape
+    blocked = op.dim is None and len(K) > 0
+    last = len(S) - (2 if blocked and K[-1] == S[-1] else 1)
+    size = S[last] // K[last] if blocked else None
+    return onnx.DequantizeLinear(input, scale, axis=last if blocked else op.dim, block_size=size)

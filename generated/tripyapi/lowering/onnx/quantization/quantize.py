@@ -2,11 +2,29 @@
 
 from tripyapi.trace.quantization.quantize import Quantize
 from tripybuild.onnx import dialect as onnx
+from tripybuild.types import shapes
 
 
 def lower(op: Quantize, input: onnx.Value, scale: onnx.Value) -> onnx.Value:
     """Lower `quantize` to the `onnx` dialect."""
     K = op.scale.shape
-    if K is not None and len(K) < 2:
-        return onnx.QuantizeLinear(input, scale, axis=op.dim, output_dtype=op.dtype)
-    return onnx.unavailable("quantize")
+    S = op.input.shape
+    blocked = op.dim is None and len(K) > 0
+    last = len(S) - (2 if blocked and K[-1] == S[-1] else 1)
+    size = S[last] // K[last] if blocked else None
+    newer = onnx.opset() >= 21
+    zero = (
+        None
+        if newer
+        else onnx.tensor(0, op.dtype)
+        if op.dim is None
+        else onnx.tensor([0 for i in shapes.bounded_range(K[0])], op.dtype)
+    )
+    return onnx.QuantizeLinear(
+        input,
+        scale,
+        zero,
+        axis=last if blocked else op.dim,
+        block_size=size,
+        output_dtype=op.dtype if newer else None,
+    )
