@@ -32,6 +32,7 @@ from tripybuild.onnx.dialect.compositions import (
     cast as cast,
     constant as constant,
     dtype_of as dtype_of,
+    empty as empty,
     full as full,
     holds as holds,
     opset as opset,
@@ -69,7 +70,17 @@ HELPERS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         for each in (
             *(arange, cast, clamp_index, clamp_vectors, constant, divide, dtype_of, floor_divide),
             *(full, holds, if_, modulo, opset, power, quantize, random_normal, random_uniform),
-            *(reduce, remainder, resample, reshape, saturate, scan, sort_keys, strided_slice, tensor),
+            *(
+                reduce,
+                remainder,
+                resample,
+                reshape,
+                saturate,
+                scan,
+                sort_keys,
+                strided_slice,
+                tensor,
+            ),
             *(unavailable, where, while_),
         )
     }

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 from tripybuild.onnx.builder import current
 from tripybuild.onnx.dialect.calls import call, convert
-from tripybuild.onnx.dialect.compositions import holds
+from tripybuild.onnx.dialect.compositions import holds, tensor
+from tripybuild.onnx.dialect.indexing import arange, reshape
 from tripybuild.onnx.value import OnnxValue, Size
 from tripybuild.types.dtypes import float32, int64
 from tripybuild.types.shapes import prod
@@ -65,9 +66,9 @@ def _resize(input: OnnxValue, shape: Sequence[Size], **options: object) -> OnnxV
     if flat:
         lead, ones = prod(old[:-count]), [1] * (count - len(old))
         sizes = [[lead, 1, *ones, *each[-count:]] for each in (old, shape)]
-        input = call("Reshape", input, sizes[0])
+        input = reshape(input, sizes[0])
     y: OnnxValue = call("Resize", input, sizes=sizes[1], **options)
-    return call("Reshape", y, list(shape)) if flat else y
+    return reshape(y, shape) if flat else y
 
 
 def _nearest(input: OnnxValue, shape: Sequence[Size], where: str, rounding: str) -> OnnxValue:
@@ -97,8 +98,9 @@ def _nearest_places(length: Size, resized: Size, where: str, rounding: str) -> O
     else:
         half, step, start = 2 * resized, 4 * length, 2 * length - 2 * resized
     more = {"floor": 0, "ceil": 2 * half - 1, "half_up": half, "half_down": half - 1}[rounding]
-    numerators = call("Range", 0, resized, 1) * step + (start + more)
-    places: OnnxValue = call("Clip", numerators / (2 * half), 0, length - 1)
+    scale, offset, whole = [tensor(each, int64) for each in (step, start + more, 2 * half)]
+    numerators = arange(resized, int64) * scale + offset
+    places: OnnxValue = call("Clip", numerators / whole, 0, length - 1)
     if where == "pytorch_half_pixel" and holds(resized == 1):
         first: OnnxValue = current().numbers([0], int64)
         return first

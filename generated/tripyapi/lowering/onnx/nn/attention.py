@@ -20,23 +20,23 @@ def lower(
     whole, grouped = (onnx.holds(G == H), [B, G, H // G * Q])
     scaled = query * (onnx.tensor(D, T) ** -0.5 if op.scale is None else op.scale)
     products = (
-        (scaled if whole else onnx.Reshape(scaled, [*grouped, D]))
+        (scaled if whole else onnx.reshape(scaled, [*grouped, D]))
         @ onnx.Transpose(key, perm=[0, 1, 3, 2])
     )
-    each = products if whole else onnx.Reshape(products, scores)
+    each = products if whole else onnx.reshape(products, scores)
     if mask is None:
         below = onnx.Trilu(onnx.full(True, dtypes.bool, [Q, L]), upper=0)
         biased = each + onnx.Where(below, onnx.tensor(0.0, T), -math.inf) if op.causal else each
         weights = onnx.Softmax(biased, axis=-1)
-        y = (weights if whole else onnx.Reshape(weights, [*grouped, L])) @ value
-        return y if whole else onnx.Reshape(y, [B, H, Q, V])
+        y = (weights if whole else onnx.reshape(weights, [*grouped, L])) @ value
+        return y if whole else onnx.reshape(y, [B, H, Q, V])
     bias = (
         onnx.Where(mask, onnx.tensor(0.0, T), -math.inf)
         if onnx.dtype_of(mask) == dtypes.bool
         else mask
     )
     weights = onnx.Softmax(each + bias, axis=-1)
-    mean = (weights if whole else onnx.Reshape(weights, [*grouped, L])) @ value
+    mean = (weights if whole else onnx.reshape(weights, [*grouped, L])) @ value
     most = onnx.ReduceMax(bias, [-1], keepdims=True) if len(M) > 0 else bias
-    y = mean if whole else onnx.Reshape(mean, [B, H, Q, V])
+    y = mean if whole else onnx.reshape(mean, [B, H, Q, V])
     return onnx.Where(onnx.Equal(most, -math.inf), onnx.tensor(0.0, T), y)

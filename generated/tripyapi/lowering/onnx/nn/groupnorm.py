@@ -2,15 +2,16 @@
 
 from tripyapi.trace.nn.groupnorm import Groupnorm
 from tripybuild.onnx import dialect as onnx
+from tripybuild.types import shapes
 
 
 def lower(op: Groupnorm, input: onnx.Value, weight: onnx.Value, bias: onnx.Value) -> onnx.Value:
     """Lower `groupnorm` to the `onnx` dialect."""
     T = op.input.dtype
     N, C, *D = op.input.shape
+    size = C // op.num_groups * shapes.prod(D)
+    G = [N, op.num_groups, size]
     F = [1, C, *[1 for d in D]]
     one, zero = [onnx.full(n, T, [op.num_groups]) for n in (1.0, 0.0)]
-    normal = onnx.InstanceNormalization(
-        onnx.Reshape(input, [0, op.num_groups, -1]), one, zero, epsilon=op.eps
-    )
-    return onnx.Reshape(normal, [N, C, *D]) * onnx.Reshape(weight, F) + onnx.Reshape(bias, F)
+    normal = onnx.InstanceNormalization(onnx.reshape(input, G), one, zero, epsilon=op.eps)
+    return onnx.reshape(normal, [N, C, *D]) * onnx.reshape(weight, F) + onnx.reshape(bias, F)

@@ -11,11 +11,15 @@ def lower(
     """Lower `kv_cache_update` to the `onnx` dialect."""
     B, H, C, _ = op.cache.shape
     B, H, Q, _ = op.update.shape
+    P = op.position.shape
     start = onnx.Clip(onnx.cast(position, dtypes.int64), 0, C - Q)
-    rows = onnx.Reshape(start, [-1, 1, 1, 1]) + onnx.Reshape(onnx.Range(0, Q, 1), [1, 1, Q, 1])
-    batches, heads = (
-        onnx.Reshape(onnx.Range(0, B, 1), [B, 1, 1, 1]),
-        onnx.Reshape(onnx.Range(0, H, 1), [1, H, 1, 1]),
+    rows = (
+        onnx.reshape(start, [*P, *[1 for i in range(4 - len(P))]])
+        + onnx.reshape(onnx.arange(Q, dtypes.int64), [Q, 1])
     )
+    batches, heads = [
+        onnx.reshape(onnx.arange(n, dtypes.int64), [n, *ones])
+        for n, ones in ((B, [1, 1, 1]), (H, [1, 1]))
+    ]
     places = [onnx.Expand(x, [B, H, Q, 1]) for x in (batches, heads, rows)]
     return onnx.ScatterND(cache, onnx.Concat(*places, axis=-1), update)

@@ -9,10 +9,5 @@ def lower(op: Linear, input: onnx.Value, weight: onnx.Value, bias: onnx.Value | 
     """Lower `linear` to the `onnx` dialect."""
     *A, K = op.input.shape
     M, K = op.weight.shape
-    rows = (
-        input
-        if len(A) == 1
-        else onnx.Reshape(input, [-1 if onnx.holds(K > 0) else shapes.prod(A), K])
-    )
-    y = onnx.Gemm(rows, weight, bias, transB=True)
-    return y if len(A) == 1 else onnx.Reshape(y, [*A, M])
+    y = onnx.Gemm(onnx.reshape(input, [shapes.prod(A), K]), weight, bias, transB=True)
+    return y if len(A) == 1 else onnx.reshape(y, [*A, M])

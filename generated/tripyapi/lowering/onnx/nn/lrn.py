@@ -9,6 +9,5 @@ def lower(op: Lrn, input: onnx.Value) -> onnx.Value:
     """Lower `lrn` to the `onnx` dialect."""
     N, C, *D = op.input.shape
     flat = [N, C, D[0], shapes.prod(D[1:])]
-    x = input if len(D) == 2 else onnx.Reshape(input, flat)
-    y = onnx.LRN(x, alpha=op.alpha, beta=op.beta, bias=op.k, size=op.size)
-    return y if len(D) == 2 else onnx.Reshape(y, [N, C, *D])
+    y = onnx.LRN(onnx.reshape(input, flat), alpha=op.alpha, beta=op.beta, bias=op.k, size=op.size)
+    return y if len(D) == 2 else onnx.reshape(y, [N, C, *D])

@@ -2,7 +2,6 @@
 
 from tripyapi.trace.nn.rotary_embedding import RotaryEmbedding
 from tripybuild.onnx import dialect as onnx
-from tripybuild.types import dtypes
 
 
 def lower(
@@ -17,24 +16,21 @@ def lower(
     N = () if op.position is None else op.position.shape
     places = A if position is None else N
     B, H, S, D = op.input.shape
-    lead = [1] if len(places) == 1 else [B]
+    rows = [
+        x if position is None else onnx.Gather(x, onnx.clamp_index(position, A[0]))
+        for x in (cosine, sine)
+    ]
     if onnx.opset() >= 23 and onnx.holds(P > 0):
-        at = (
-            onnx.Range(0, S, 1)
-            if position is None
-            else onnx.Clip(onnx.cast(position, dtypes.int64), 0, A[0] - 1)
-        )
-        found = None if position is None and len(places) == 2 else onnx.Expand(at, [B, S])
+        c, s = [x if len(places) == 2 else onnx.Expand(x, [B, S, P]) for x in rows]
         return onnx.RotaryEmbedding(
-            input, cosine, sine, found, interleaved=op.interleaved, rotary_embedding_dim=2 * P
+            input, c, s, interleaved=op.interleaved, rotary_embedding_dim=2 * P
         )
-    row = None if position is None else onnx.Clip(onnx.cast(position, dtypes.int64), 0, A[0] - 1)
-    rows = [x if row is None else onnx.Gather(x, row) for x in (cosine, sine)]
-    c, s = [onnx.Reshape(x, [*lead, 1, S, P, *([1] if op.interleaved else [])]) for x in rows]
+    apart = [1 if len(places) == 1 else B, 1, S, P, *([1] if op.interleaved else [])]
+    c, s = [onnx.reshape(x, apart) for x in rows]
     turned, rest = onnx.Split(input, [2 * P, D - 2 * P], axis=3)
-    pairs = onnx.Reshape(turned, [B, H, S, P, 2]) if op.interleaved else turned
+    pairs = onnx.reshape(turned, [B, H, S, P, 2]) if op.interleaved else turned
     a, b = onnx.Split(pairs, [1, 1] if op.interleaved else [P, P], axis=-1)
     both = onnx.Concat(a * c - b * s, b * c + a * s, axis=-1)
     return onnx.Concat(
-        onnx.Reshape(both, [B, H, S, 2 * P]) if op.interleaved else both, rest, axis=3
+        onnx.reshape(both, [B, H, S, 2 * P]) if op.interleaved else both, rest, axis=3
     )

@@ -15,9 +15,9 @@ def lower(
     apart = [*S[: op.dim], S[op.dim] // 16, 16, *S[op.dim + 1 :]]
     E = op.outputs[1].shape
     x, unit = [onnx.cast(v, dtypes.float32) for v in (input, double_quant_scale)]
-    blocks = onnx.Reshape(x, apart)
+    blocks = onnx.reshape(x, apart)
     most = onnx.ReduceMax(onnx.Abs(blocks), [op.dim + 1], keepdims=True) / 6.0
     scales = onnx.cast(onnx.Clip(most / unit, 0.0, 448.0), dtypes.float8)
     steps = onnx.cast(scales, dtypes.float32) * unit
     y = onnx.Where(onnx.Equal(steps, 0.0), 0.0, onnx.Clip(blocks / steps, -6.0, 6.0))
-    return onnx.cast(onnx.Reshape(y, S), dtypes.float4), onnx.Reshape(scales, E)
+    return onnx.cast(onnx.reshape(y, S), dtypes.float4), onnx.reshape(scales, E)
