@@ -19,10 +19,8 @@ def lower(
     M = () if op.mask is None else op.mask.shape
     whole, grouped = (onnx.holds(G == H), [B, G, H // G * Q])
     scaled = query * (onnx.tensor(D, T) ** -0.5 if op.scale is None else op.scale)
-    products = (
-        (scaled if whole else onnx.reshape(scaled, [*grouped, D]))
-        @ onnx.Transpose(key, perm=[0, 1, 3, 2])
-    )
+    across = onnx.Transpose(key, perm=[0, 1, 3, 2])
+    products = (scaled if whole else onnx.reshape(scaled, [*grouped, D])) @ across
     each = products if whole else onnx.reshape(products, scores)
     if mask is None:
         below = onnx.Trilu(onnx.full(True, dtypes.bool, [Q, L]), upper=0)

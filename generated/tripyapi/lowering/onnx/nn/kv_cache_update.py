@@ -13,10 +13,8 @@ def lower(
     B, H, Q, _ = op.update.shape
     P = op.position.shape
     start = onnx.Clip(onnx.cast(position, dtypes.int64), 0, C - Q)
-    rows = (
-        onnx.reshape(start, [*P, *[1 for i in range(4 - len(P))]])
-        + onnx.reshape(onnx.arange(Q, dtypes.int64), [Q, 1])
-    )
+    first = onnx.reshape(start, [*P, *[1 for i in range(4 - len(P))]])
+    rows = first + onnx.reshape(onnx.arange(Q, dtypes.int64), [Q, 1])
     batches, heads = [
         onnx.reshape(onnx.arange(n, dtypes.int64), [n, *ones])
         for n, ones in ((B, [1, 1, 1]), (H, [1, 1]))
