@@ -207,6 +207,10 @@ CODES: dict[str, str] = {
     "cache-damaged": "A cache entry was corrupted; it was rebuilt.",
     "cache-unwritable": "The cache is not writable; results are the same, but slower.",
     # Engines
+    "openvino-refused": (
+        "OpenVINO has no kernel for an operation, or one that computes something else than the "
+        "operation's declaration says."
+    ),
     "target-unavailable": "The library of this target is not installed.",
     "target-unfit": "A spec is for any target; a module of the tensorrt dialect is for TensorRT's.",
     "tensorrt-refused": "TensorRT rejects the operation, or the network that contains it.",

@@ -1,0 +1,262 @@
+"""Programs of OpenVINO: arrays in and out, threads, forks, and what is said of failures."""
+
+import multiprocessing
+import os
+import threading
+
+import numpy as np
+import pytest
+from openvino_models import constant, model, node, program, require_openvino, run, value
+
+from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.types.dtypes import BY_NAME, bfloat16, boolean, float32, int4, int32, int64
+
+pytestmark = pytest.mark.usefixtures("_openvino")
+
+
+@pytest.fixture(scope="module")
+def _openvino():
+    require_openvino()
+
+
+def product():
+    """`y = x @ w`, for any number of rows."""
+    made = [node("MatMul", "x w", "y")]
+    return model(made, [value("x", float32, "N", 64)], [value("y", float32, "N", 64)], [WEIGHT])
+
+
+WEIGHT = constant("w", np.arange(64 * 64, dtype=np.float32).reshape(64, 64) % 7)
+
+
+def matrix(rows):
+    """Rows of numbers."""
+    return np.arange(rows * 64, dtype=np.float32).reshape(rows, 64) % 5
+
+
+def expected(x):
+    """What `product` gives."""
+    return x @ np.frombuffer(WEIGHT.data, np.float32).reshape(64, 64)
+
+
+def test_any_size_is_taken_without_a_compilation():
+    """One program serves all sizes, and its results are arrays of their own."""
+    made = program(product())
+    first = None
+    for rows in (3, 1, 8, 3):
+        x = matrix(rows)
+        (found,) = made([x], [(rows, 64)])
+        np.testing.assert_array_equal(found, expected(x))
+        assert found.flags.owndata
+        first = found if first is None else first
+    np.testing.assert_array_equal(first, expected(matrix(3)))
+
+
+def test_weights_are_shared_with_the_caller():
+    """A weight without data is an array of the caller's, which may be read-only."""
+    weight = np.frombuffer(WEIGHT.data, np.float32).reshape(64, 64)
+    assert not weight.flags.writeable
+    made = product()
+    (hollow,) = made.graph.initializers
+    hollow = type(hollow)(hollow.name, hollow.dtype, hollow.shape, None)
+    graph = type(made.graph)(
+        "g", made.graph.nodes, made.graph.inputs, made.graph.outputs, (hollow,)
+    )
+    x = matrix(2)
+    (found,) = run(type(made)(graph, 20), x, weights={"w": weight})
+    np.testing.assert_array_equal(found, expected(x))
+
+
+@pytest.mark.parametrize("kind", [k for k in BY_NAME.values() if k.name != "float64"], ids=str)
+def test_every_dtype_crosses_the_border(kind):
+    """Arrays go in and come out as they are, in each dtype, with rows of odd lengths."""
+    given = np.array([[1, 0, 1], [0, 1, 1], [1, 1, 0]]).astype(kind.numpy)
+    graph = [node("Transpose", "x", "y", perm=[1, 0])]
+    opset = 23 if kind.bits < 8 else 21
+    made = model(graph, [value("x", kind, "N", 3)], [value("y", kind, 3, "N")], opset=opset)
+    if kind.name == "float4":
+        with pytest.raises(DiagnosticError, match="openvino-refused"):
+            run(made, given)
+        return
+    for shapes in (None, [(3, 3)]):
+        (found,) = run(made, given, shapes=shapes)
+        assert found.dtype == kind.numpy
+        np.testing.assert_array_equal(found, given.T)
+
+
+def test_arrays_of_other_layouts_are_taken():
+    """Rows that are not next to each other, scalars, and read-only memory."""
+    x = np.asfortranarray(matrix(4))
+    x.flags.writeable = False
+    (found,) = run(product(), x, shapes=[(4, 64)])
+    np.testing.assert_array_equal(found, expected(x))
+    made = model([node("Exp", "x", "y")], [value("x", float32)], [value("y", float32)])
+    (one,) = run(made, np.zeros((), np.float32), shapes=[()])
+    assert one.shape == () and one == 1
+
+
+def test_threads_call_one_program():
+    """Each has a request of its own, and none sees the numbers of another."""
+    made = program(product(), threads=2)
+    wrong: list[int] = []
+
+    def work(seed: int) -> None:
+        for step in range(20):
+            x = matrix(1 + (seed + step) % 4) + np.float32(seed)
+            (found,) = made([x], [x.shape])
+            if not np.array_equal(found, expected(x)):
+                wrong.append(seed)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert not wrong
+
+
+def test_a_forked_process_computes():
+    """With the program of its parent, while threads of the parent are computing."""
+    made = program(product(), threads=2)
+    x, stop = matrix(64), threading.Event()
+    made([x], [x.shape])
+
+    def work() -> None:
+        while not stop.is_set():
+            made([x], [x.shape])
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for each in threads:
+        each.start()
+
+    def child() -> None:
+        (found,) = made([x], [x.shape])
+        os._exit(0 if np.array_equal(found, expected(x)) else 3)
+
+    process = multiprocessing.get_context("fork").Process(target=child)
+    process.start()
+    process.join(60)
+    stop.set()
+    for each in threads:
+        each.join()
+    assert process.exitcode == 0
+    np.testing.assert_array_equal(made([x], [x.shape])[0], expected(x))
+
+
+def test_integers_of_more_than_32_bits_are_refused_at_a_call():
+    """OpenVINO would cut them; those that fit are taken."""
+    made = model([node("Cast", "x", "y", to=6)], [value("x", int64, "N")], [value("y", int32, "N")])
+    compiled = program(made)
+    (found,) = compiled([np.array([2**31 - 1, -(2**31)])], [(2,)])
+    assert found.tolist() == [2**31 - 1, -(2**31)]
+    with pytest.raises(DiagnosticError, match="`x` has integers of more than 32 bits"):
+        compiled([np.array([2**31])], [(1,)])
+
+
+def test_float32_is_computed_in_float32():
+    """Whatever the processor is best at; bfloat16 is a word of the user's."""
+    x = np.linspace(0, 1, 256, dtype=np.float32).reshape(4, 64)
+    w = np.linspace(-1, 1, 64 * 64, dtype=np.float32).reshape(64, 64)
+    graph = [node("MatMul", "x w", "y")]
+    made = model(
+        graph, [value("x", float32, "N", 64)], [value("y", float32, "N", 64)], [constant("w", w)]
+    )
+    wide = x.astype(np.float64) @ w
+    compiled = program(made)
+    assert np.abs(compiled([x], [x.shape])[0] - wide).max() < 1e-4
+    (found,) = {
+        each.get_rt_info()["runtimePrecision"].astype(str)
+        for each in compiled.runtime_model.get_ordered_ops()
+        if each.get_rt_info()["layerType"].astype(str) in ("FullyConnected", "MatMul")
+    }
+    assert found == "f32"
+    narrow = program(made, precision="bf16")
+    assert np.abs(narrow([x], [x.shape])[0] - wide).max() < 1
+
+
+def test_what_openvino_does_not_compile_is_said_at_its_place():
+    """With its own words, without places in its sources."""
+    made = model(
+        [node("Relu", "x", "y")],
+        [value("x", BY_NAME["float8"], "N")],
+        [value("y", BY_NAME["float8"], "N")],
+    )
+    with pytest.raises(DiagnosticError) as caught:
+        program(made)
+    (found,) = caught.value.diagnostics
+    assert found.code == "openvino-refused"
+    assert any("f8e4m3" in each for each in found.notes)
+    assert not any("Exception from" in each for each in found.notes)
+    unknown = model(
+        [node("Exp", "x", "a"), node("StringNormalizer", "a", "yy")],
+        [value("x", float32, "N")],
+        [value("yy", float32, "N")],
+    )
+    with pytest.raises(DiagnosticError) as caught:
+        program(unknown)
+    (found,) = caught.value.diagnostics
+    assert found.message == "OpenVINO does not compile `StringNormalizer` of ONNX"
+    assert str(found.span) == "model.yaml:2:1"
+
+
+def test_large_clusters_are_compiled_in_time():
+    """A hundred operations of static sizes in one kernel would take longer by the cube."""
+    from tripybuild.targets.openvino.clusters import MOST, largest_cluster
+
+    names = ["x", *(f"v{n}" for n in range(2 * MOST)), "y"]
+    nodes = [node("Add", f"{a} x", b) for a, b in zip(names, names[1:], strict=False)]
+    made = model(nodes, [value("x", float32, 4, 4)], [value("y", float32, 4, 4)])
+    compiled = program(made)
+    kernels = [
+        each.get_rt_info()["layerType"].astype(str)
+        for each in compiled.runtime_model.get_ordered_ops()
+    ]
+    assert "Subgraph" not in kernels
+    x = np.ones((4, 4), np.float32)
+    np.testing.assert_array_equal(compiled([x], [(4, 4)])[0], x * (2 * MOST + 2))
+    few = program(
+        model(nodes[: MOST // 2], made.graph.inputs, [value(names[MOST // 2], float32, 4, 4)])
+    )
+    kinds = [
+        each.get_rt_info()["layerType"].astype(str) for each in few.runtime_model.get_ordered_ops()
+    ]
+    assert "Subgraph" in kinds
+    assert largest_cluster([]) == 0
+
+
+def test_packed_and_narrow_weights():
+    """Weights of 4 bits and of bfloat16 are shared, too."""
+    weight = np.array([[-8, 7, 1], [0, -1, 2], [3, 4, 5]]).astype(int4.numpy)
+    from tripybuild.onnx.model import TensorData
+
+    graph = [
+        node("DequantizeLinear", "w s", "d"),
+        node("MatMul", "x d", "y"),
+        node("Cast", "h", "z", to=1),
+    ]
+    held = [
+        TensorData("w", int4, (3, 3), None),
+        constant("s", np.float32(0.5)),
+        TensorData("h", bfloat16, (2,), None),
+    ]
+    made = model(
+        graph,
+        [value("x", float32, "N", 3)],
+        [value("y", float32, "N", 3), value("z", float32, 2)],
+        held,
+        opset=21,
+    )
+    half = np.array([1.5, -2]).astype(bfloat16.numpy)
+    y, z = run(made, np.eye(3, dtype=np.float32), weights={"w": weight, "h": half})
+    np.testing.assert_array_equal(y, weight.astype(np.float32) / 2)
+    np.testing.assert_array_equal(z, [1.5, -2])
+
+
+def test_results_whose_sizes_the_elements_tell():
+    """Their arrays are copies."""
+    made = model(
+        [node("NonZero", "x", "y")], [value("x", boolean, "N")], [value("y", int64, 1, "K")]
+    )
+    compiled = program(made)
+    for given, places in (([1, 0, 1], [[0, 2]]), ([0, 0], [[]]), ([1, 1, 1, 1], [[0, 1, 2, 3]])):
+        (found,) = compiled([np.array(given, bool)], [None])
+        assert found.tolist() == places
