@@ -1,6 +1,7 @@
 """Models of ONNX for the tests of OpenVINO, made by hand, and programs of them."""
 
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,9 @@ OPSET = 20
 
 def require_openvino():
     """Skip where OpenVINO is not installed, and only there."""
-    try:
-        library()
-    except DiagnosticError as error:
-        assert [each.code for each in error.diagnostics] == ["target-unavailable"]
-        assert isinstance(error.__cause__, ModuleNotFoundError), error
+    if find_spec("openvino") is None:
         pytest.skip("openvino is not installed: pip install 'tripybuild[openvino]'")
+    library()
 
 
 def value(name: str, kind: dtype, *shape: int | str) -> ValueInfo:

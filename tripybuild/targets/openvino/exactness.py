@@ -15,7 +15,13 @@ from tripybuild.onnx.model import Attribute, GraphDef, Model, Node, TensorData, 
 from tripybuild.onnx.table import find_operator
 from tripybuild.targets.openvino import bounds
 from tripybuild.targets.openvino.bounds import FLOAT32, INT32, SIZES, Bounds, dtype_bounds
-from tripybuild.targets.openvino.integer_kernels import COUNTS, SHAPES, IntegerKernel, kernel_of
+from tripybuild.targets.openvino.integer_kernels import (
+    COUNTS,
+    NARROW,
+    SHAPES,
+    IntegerKernel,
+    kernel_of,
+)
 from tripybuild.targets.openvino.refusals import Refusal
 from tripybuild.targets.openvino.tensors import Array
 from tripybuild.types.dtypes import dtype, float64, int64
@@ -108,14 +114,21 @@ class Exactness:
         results = [Known(each) for each in self._types(node, inputs)]
         if node.operator in SHAPES:
             return [_size(node, inputs, results[0])]
-        if float64 in [each.dtype for each in (*inputs, *results) if each is not None]:
-            self._refuse(node, "float64-is-float32", f"`{node.operator}`")
+        self._check_floats(node, [e.dtype for e in (*inputs, *results) if e is not None])
         if node.operator in COUNTS:
             counted = [whole(each.dtype, SIZES) for each in results]
             return [replace(e, bounds=b) for e, b in zip(results, counted, strict=True)]
         if node.operator == "Constant":
             return [_constant(node, results[0])]
         return [self._result(node, inputs, each) for each in results]
+
+    def _check_floats(self, node: Node, kinds: Sequence[dtype | None]) -> None:
+        """Refuse floats that no kernel computes with."""
+        if float64 in kinds:
+            self._refuse(node, "float64-is-float32", f"`{node.operator}`")
+        for kind, operators in NARROW.items():
+            if kind in kinds and node.operator not in operators:
+                self._refuse(node, "no-kernel", f"`{node.operator}` of {kind}")
 
     def _types(self, node: Node, inputs: Sequence[Known | None]) -> Sequence[dtype | None]:
         schema = find_operator(node.operator, self.model.opset)
@@ -253,7 +266,8 @@ class Exactness:
         return [Known(None)] * len(node.outputs)
 
     def _refuse(self, node: Node, fact: str, detail: str) -> None:
-        self.found.append(Refusal(fact, node, detail))
+        if not any(each.node is node for each in self.found):  # the first reason is enough
+            self.found.append(Refusal(fact, node, detail))
 
 
 def whole(kind: dtype | None, within: Bounds | None = None) -> Bounds | None:

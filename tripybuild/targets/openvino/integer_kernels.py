@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from tripybuild.targets.openvino import bounds
 from tripybuild.targets.openvino.bounds import Bounds
+from tripybuild.types.dtypes import dtype, float4, float8
 
 Result = Callable[[Sequence[Bounds]], Bounds]
 
@@ -119,6 +120,18 @@ KERNELS: Mapping[str, IntegerKernel] = MappingProxyType(
 COUNTS = frozenset({"ArgMax", "ArgMin", "NonZero", "Shape", "Size", "Unique"})
 # Operators that read types and sizes, and no elements.
 SHAPES = frozenset({"Shape", "Size"})
+# Operators that take floats of few bits; others fail in a call, end the process, or mix them up.
+NARROW: Mapping[dtype, frozenset[str]] = MappingProxyType(
+    {
+        float8: frozenset(
+            {
+                *("Cast", "Concat", "Constant", "DequantizeLinear", "Flatten", "Identity"),
+                *("QuantizeLinear", "Reshape", "Squeeze", "Transpose", "Unsqueeze"),
+            }
+        ),
+        float4: frozenset({"Cast", "Constant", "DequantizeLinear"}),
+    }
+)
 
 
 def kernel_of(operator: str, *, reduction: bool = False) -> IntegerKernel:

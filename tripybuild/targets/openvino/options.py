@@ -4,6 +4,7 @@ Every property that changes numbers is set, since OpenVINO's own defaults depend
 it computes float32 in bfloat16 and rounds activations to 8 bits where that is fast.
 """
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,12 +23,18 @@ def properties(options: Options) -> dict[str, Any]:
     one wait for the other.
     """
     group = QUANTIZATION_GROUP if options.get("activations") == "int8" else 0
-    given: dict[str, Any] = {
+    return {
         "INFERENCE_PRECISION_HINT": options.get("precision", "f32"),
         "DYNAMIC_QUANTIZATION_GROUP_SIZE": str(group),
         "ENABLE_CPU_PINNING": False,
         "TBB_PARTITIONER": "AUTO",
         "NUM_STREAMS": 1,
+        "INFERENCE_NUM_THREADS": options.get("threads") or default_threads(),
     }
-    threads = options.get("threads")
-    return given if threads is None else given | {"INFERENCE_NUM_THREADS": threads}
+
+
+def default_threads() -> int:
+    """A thread for each processor that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -4,6 +4,7 @@ Several threads may call one program: each has an infer request of its own. A fo
 compiles the model again at its first call, since it has none of the threads of the first one.
 """
 
+import ctypes
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from tripybuild.process.per_process import per_process, process
 from tripybuild.targets.openvino import options
 from tripybuild.targets.openvino.bounds import INT32
 from tripybuild.targets.openvino.clusters import MOST, largest_cluster
-from tripybuild.targets.openvino.library import DEVICE, core
+from tripybuild.targets.openvino.executors import compile_model
 from tripybuild.targets.openvino.model import ReadableModel
 from tripybuild.targets.openvino.refusals import CODE, HINT
 from tripybuild.targets.openvino.tensors import Array, allocate, pack, tensor_over, unpack
@@ -36,6 +37,12 @@ class Port:
 def _compile_lock() -> threading.RLock:
     """Serialize the threads of a forked process that call what was compiled before the fork."""
     return threading.RLock()
+
+
+def _keep(*parts: object) -> None:
+    """Never take apart what the parent of this process made: that would wait for its threads."""
+    for each in parts:
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(each))
 
 
 class Program:
@@ -70,10 +77,13 @@ class Program:
         given = options.properties(self._chosen)
         if largest_cluster(read.get_ordered_ops()) > MOST:
             given |= options.FUSION
+        _keep(getattr(self, "_compiled", None), getattr(self, "_requests", None))
         try:
-            self._compiled = core().compile_model(read, DEVICE, given)
+            self._compiled = compile_model(read, given)
         except RuntimeError as error:
             raise self._model.failure(error) from error
+        # With one thread `infer` of 2026.4 returns as if all were well where a kernel fails.
+        self._silent = int(self._compiled.get_property("INFERENCE_NUM_THREADS")) == 1
         self._requests = threading.local()
         self._mark = mark  # last: another thread calls as soon as it reads this
 
@@ -104,7 +114,7 @@ class Program:
                 request.set_output_tensor(at, tensor_over(made, port.dtype, shape))
             results.append(made)
         try:
-            request.infer()
+            self._infer(request)
         except (RuntimeError, MemoryError) as error:
             raise _run_failure(error) from error
         return [self._result(request, at, made, shapes[at]) for at, made in enumerate(results)]
@@ -120,6 +130,14 @@ class Program:
             made = octets if kind.bits < 8 else octets.view(kind.numpy).reshape(found)
             return unpack(made, kind, found)
         return unpack(made, kind, shape)
+
+    def _infer(self, request: Any) -> None:
+        """Compute, and raise what went wrong."""
+        if self._silent:
+            request.start_async()
+            request.wait()
+        else:
+            request.infer()
 
     def _request(self) -> Any:
         """The infer request of this thread."""

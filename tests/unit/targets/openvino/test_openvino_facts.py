@@ -1,0 +1,406 @@
+"""Facts about OpenVINO: each is refused in words, and seen again: none outlives its cause."""
+
+import os
+import signal
+import sys
+import traceback
+
+import numpy as np
+import pytest
+from openvino_models import constant, model, node, program, refusals, require_openvino, run, value
+
+from tripybuild.onnx.model import GraphDef
+from tripybuild.onnx.table import operator_names
+from tripybuild.targets.openvino import exactness
+from tripybuild.targets.openvino.bounds import Bounds
+from tripybuild.targets.openvino.integer_kernels import KERNELS
+from tripybuild.types.dtypes import (
+    boolean,
+    float8,
+    float32,
+    float64,
+    int8,
+    int32,
+    int64,
+    uint8,
+)
+
+SEEN = 2**24
+TOP = 2**31 - 1
+
+
+@pytest.fixture
+def unchecked(monkeypatch):
+    """Let OpenVINO compute what it is not asked otherwise."""
+    require_openvino()
+    monkeypatch.setattr(exactness.Exactness, "refusals", lambda _: [])
+
+
+def binary(operator, kind, result=None, **attributes):
+    """`z = operator(x, y)`."""
+    nodes = [node(operator, "x y", "z", **attributes)]
+    given = [value("x", kind, "N"), value("y", kind, "N")]
+    return model(nodes, given, [value("z", result or kind, "N")])
+
+
+def unary(operator, kind, result=None, extra=(), **attributes):
+    """`z = operator(x)`, with constants behind it."""
+    names = " ".join(["x", *(each.name for each in extra)])
+    nodes = [node(operator, names, "z", **attributes)]
+    return model(nodes, [value("x", kind, "N")], [value("z", result or kind, "M")], extra)
+
+
+def numbers(kind, *several):
+    """An array of a dtype."""
+    return np.array(several).astype(kind.numpy)
+
+
+# What is asked, the fact, the arguments, what ONNX says, and what OpenVINO gives.
+WRONG = {
+    "int64 sum": (
+        binary("Add", int64),
+        "int64 in 32 bits",
+        (numbers(int64, TOP), numbers(int64, 1)),
+        [TOP + 1],
+        [-TOP - 1],
+    ),
+    "int64 product": (
+        binary("Mul", int64),
+        "int64 in 32 bits",
+        (numbers(int64, 2**20), numbers(int64, 2**20)),
+        [2**40],
+        [0],
+    ),
+    "int32 equality": (
+        binary("Equal", int32, boolean),
+        "of integers in float32",
+        (numbers(int32, SEEN), numbers(int32, SEEN + 1)),
+        [False],
+        [True],
+    ),
+    "int32 order": (
+        binary("Less", int32, boolean),
+        "of integers in float32",
+        (numbers(int32, SEEN), numbers(int32, SEEN + 1)),
+        [True],
+        [False],
+    ),
+    "int32 quotient": (
+        binary("Div", int32),
+        "of integers in float32",
+        (numbers(int32, TOP), numbers(int32, 7)),
+        [TOP // 7],
+        None,
+    ),
+    "int32 sum of elements": (
+        unary("ReduceSum", int32, keepdims=0),
+        "of integers in float32",
+        (numbers(int32, SEEN, 1, 1, 1),),
+        [SEEN + 3],
+        None,
+    ),
+    "int32 maximum of elements": (
+        unary("ReduceMax", int32, keepdims=0),
+        "of integers in float32",
+        (numbers(int32, SEEN, SEEN + 1),),
+        [SEEN + 1],
+        [SEEN],
+    ),
+    "int32 padding": (
+        unary("Pad", int32, extra=[constant("p", [1, 0]), constant("v", np.int32(SEEN + 1))]),
+        "of integers in float32",
+        (numbers(int32, 5),),
+        [SEEN + 1, 5],
+        [SEEN, 5],
+    ),
+    "int8 sum": (
+        binary("Add", int8),
+        "with saturation",
+        (numbers(int8, 100), numbers(int8, 100)),
+        [-56],
+        [127],
+    ),
+    "uint8 difference": (
+        binary("Sub", uint8),
+        "with saturation",
+        (numbers(uint8, 1), numbers(uint8, 2)),
+        [255],
+        [0],
+    ),
+    "int8 quotient": (
+        binary("Div", int8),
+        "to the nearest integer",
+        (numbers(int8, 7), numbers(int8, 4)),
+        [1],
+        [2],
+    ),
+    "float64": (
+        binary("Add", float64),
+        "float64 in float32",
+        (numbers(float64, 1), numbers(float64, 2**-40)),
+        [1 + 2**-40],
+        [1],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_numbers_are_refused(case):
+    """The message says why."""
+    made, words, *_ = WRONG[case]
+    (message,) = refusals(made)
+    assert words in message
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_refused_numbers_are_wrong(case, unchecked):
+    """OpenVINO still gives other numbers than ONNX; where it no longer does, nothing is refused."""
+    made, _, given, wanted, seen = WRONG[case]
+    (found,) = run(made, *given)
+    assert found.reshape(-1).tolist() != wanted
+    if seen is not None:
+        assert found.reshape(-1).tolist() == seen
+
+
+EXACT = ("Add", "Sub", "Mul", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Max", "Min")
+
+
+@pytest.mark.parametrize("operator", EXACT)
+def test_int32_is_exact_where_it_is_taken(operator):
+    """In integers, with the overflow of 32 bits."""
+    require_openvino()
+    rng = np.random.default_rng(0)
+    x, y = (rng.integers(-TOP - 1, TOP, 64, np.int64).astype(np.int32) for _ in range(2))
+    names = {"Sub": "subtract", "Mul": "multiply", "Max": "maximum", "Min": "minimum"}
+    numpy = names.get(operator, operator.lower().replace("bitwise", "bitwise_"))
+    (found,) = run(binary(operator, int32), x, y)
+    np.testing.assert_array_equal(found, getattr(np, numpy)(x, y))
+
+
+def test_comparison_with_a_small_number_is_exact():
+    """Whatever is on the other side: float32 keeps the order of a small number and any other."""
+    nodes = [node("Equal", "x c", "y"), node("Less", "x c", "z")]
+    made = model(
+        nodes,
+        [value("x", int32, "N")],
+        [value("y", boolean, "N"), value("z", boolean, "N")],
+        [constant("c", np.int32(SEEN - 1))],
+    )
+    assert refusals(made) == []
+    require_openvino()
+    x = np.array([-TOP - 1, -SEEN, 0, SEEN - 2, SEEN - 1, SEEN, SEEN + 1, TOP], np.int32)
+    equal, less = run(made, x)
+    np.testing.assert_array_equal(equal, x == SEEN - 1)
+    np.testing.assert_array_equal(less, x < SEEN - 1)
+
+
+def test_indices_and_sizes_are_taken():
+    """int64 that are places in a tensor, or sizes, are small."""
+    nodes = [
+        node("Shape", "x", "s"),
+        node("Mul", "s s", "t"),
+        node("Gather", "x i", "a"),
+        node("ReduceMax", "x", "b", keepdims=0),
+        node("ArgMax", "x", "k", axis=0),
+        node("Sub", "k one", "l"),
+        node("Less", "k l", "m"),
+        node("Slice", "x zero end zero", "c"),
+    ]
+    ends = [constant("one", [1]), constant("zero", [0]), constant("end", [2**63 - 1])]
+    results = [value(n, k, "K") for n, k in (("t", int64), ("a", float32), ("m", boolean))]
+    results.append(value("c", float32, "L"))
+    made = model(nodes, [value("x", float32, "N"), value("i", int64, "K")], results, ends)
+    assert refusals(made) == []
+    require_openvino()
+    x = np.array([3, 1, 2], np.float32)
+    t, a, m, c = run(made, x, np.array([2, 0]))
+    assert (t.tolist(), a.tolist(), m.tolist(), c.tolist()) == ([9], [2, 3], [False], [3, 1, 2])
+
+
+def test_ranges_bound_sizes():
+    """A quotient of sizes is exact where the ranges say that they are small."""
+    nodes = [
+        node("Shape", "x", "s"),
+        node("Mul", "s c", "t"),
+        node("Div", "t s", "u"),
+    ]
+    made = model(nodes, [value("x", float32, "N")], [value("u", int64, 1)], [constant("c", [1000])])
+    (message,) = refusals(made)
+    assert "`Div` of int64" in message
+    assert refusals(made, ranges={"N": Bounds(1, 512)}) == []
+
+
+def test_every_problem_is_said_at_once():
+    """With the place of each operation, and inside of loops, too."""
+    body = GraphDef(
+        "body",
+        (node("Identity", "more", "still"), node("Mul", "state state", "squared")),
+        (value("turn", int64), value("more", boolean), value("state", int64, 1)),
+        (value("still", boolean), value("squared", int64, 1)),
+    )
+    nodes = [
+        node("Add", "x x", "a"),
+        node("Loop", "n - a", "bb", body=body),
+        node("Equal", "bb x", "ccc"),
+    ]
+    made = model(
+        nodes,
+        [value("x", int64, 1), value("n", int64)],
+        [value("ccc", boolean, 1)],
+    )
+    found = refusals(made)
+    assert len(found) == 3
+    assert "`Add`" in found[0]
+    assert "`Mul`" in found[1]
+    assert "`Equal`" in found[2]
+
+
+def swapped():
+    """A loop that exchanges two states."""
+    body = GraphDef(
+        "body",
+        (node("Identity", "more", "still"),),
+        tuple(value(*e) for e in (("turn", int64), ("more", boolean))) + STATES,
+        (value("still", boolean), STATES[1], STATES[0]),
+    )
+    nodes = [node("Loop", "n - x y", "a b", body=body)]
+    given = [value("n", int64), value("x", float32, 1), value("y", float32, 1)]
+    return model(nodes, given, [value("a", float32, 1), value("b", float32, 1)])
+
+
+STATES = (value("first", float32, 1), value("second", float32, 1))
+
+
+def exchange(turns):
+    """What `swapped` gives for one and two."""
+    given = (np.array(turns), np.float32([1]), np.float32([2]))
+    return [each.item() for each in run(swapped(), *given)]
+
+
+def test_states_that_are_exchanged():
+    """A node keeps them apart; any number of turns is right, none included."""
+    require_openvino()
+    assert [exchange(turns) for turns in range(4)] == [[1, 2], [2, 1], [1, 2], [2, 1]]
+
+
+def test_states_that_are_exchanged_still_need_a_node(monkeypatch):
+    """Without it both become one."""
+    require_openvino()
+    monkeypatch.setattr("tripybuild.targets.openvino.model.separate_states", lambda made: made)
+    assert exchange(3) != [2, 1]
+
+
+def collecting():
+    """A loop that collects the double of its state."""
+    body = GraphDef(
+        "body",
+        (node("Identity", "more", "still"), node("Add", "state state", "sum")),
+        (value("turn", int64), value("more", boolean), value("state", float32, 1)),
+        (value("still", boolean), value("sum", float32, 1), value("sum", float32, 1)),
+    )
+    nodes = [node("Loop", "n - x", "a b", body=body)]
+    given = [value("n", int64), value("x", float32, 1)]
+    return model(nodes, given, [value("a", float32, 1), value("b", float32, "K", 1)])
+
+
+def test_collecting_loops_have_a_turn():
+    """Those that may have none are refused."""
+    (message,) = refusals(collecting())
+    assert message.startswith("a loop without a turn would keep what an earlier call collected")
+
+
+def test_collected_results_of_no_turn_are_stale(unchecked):
+    """They are those of an earlier call."""
+    compiled = program(collecting())
+    for turns in (2, 0):
+        _, found = compiled([np.array(turns), np.float32([1])], [(1,), None])
+    assert found.shape == (2, 1)
+
+
+PADDED = model(
+    [node("Pad", "x p v", "z")],
+    [value("x", float32, 2), value("v", float32)],
+    [value("z", float32, 3)],
+    [constant("p", [1, 0])],
+)
+
+
+def test_computed_padding():
+    """It is zero where the sizes are static."""
+    (message,) = refusals(PADDED)
+    assert message.startswith("OpenVINO pads zeros where the value to pad is computed")
+
+
+def test_computed_padding_is_zero(unchecked):
+    """Still."""
+    (found,) = run(PADDED, np.float32([1, 2]), np.float32(7))
+    assert found.tolist() == [0, 1, 2]
+
+
+def ended(work):
+    """How a process that does some work ends: a signal, or what it wrote."""
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        try:
+            signal.alarm(60)
+            work()
+            os._exit(0)
+        except BaseException:  # noqa: BLE001 - the process ends
+            traceback.print_exc()
+            os._exit(1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def test_narrow_floats_have_no_kernels():
+    """But to be moved and cast."""
+    (message,) = refusals(binary("Add", float8))
+    assert message == "OpenVINO has no kernel for these floats: `Add` of float8"
+
+
+def test_narrow_floats_still_have_no_kernels(unchecked):
+    """A process may end."""
+    ones = np.ones(3, float8.numpy)
+    assert ended(lambda: run(binary("Add", float8), ones, ones)) != 0
+
+
+def test_indices_beyond_the_end_end_a_process(unchecked):
+    """So the lowering brings each index inside."""
+    nodes = [node("GatherND", "x i", "y")]
+    given = [value("x", float32, "N"), value("i", int64, "K", 1)]
+    made = model(nodes, given, [value("y", float32, "K")])
+    far = np.array([[2**31 - 1]])
+    assert ended(lambda: run(made, np.ones(4, np.float32), far)) == -signal.SIGSEGV
+
+
+def test_empty_tensors_are_refused():
+    """Where the model says that they are."""
+    nodes = [node("Exp", "x", "y")]
+    made = model(nodes, [value("x", float32, "N", 0)], [value("y", float32, "N", 0)])
+    (message,) = refusals(made)
+    assert message == "OpenVINO reads memory beyond a tensor that is empty: `x`"
+
+
+def test_the_kernels_are_onnx_operators():
+    """Each fact is about an operator that there is."""
+    assert set(KERNELS) <= operator_names()
+
+
+NAN = np.float32([np.nan, 1])
+# What is not refused: the numbers of finite inputs are right, and these are not.
+SILENT = {
+    "maximum": (binary("Max", float32), (NAN, np.float32([1, 1])), [1, 1]),
+    "minimum": (binary("Min", float32), (NAN, np.float32([1, 1])), [1, 1]),
+    "relu": (unary("Relu", float32), (NAN,), [0, 1]),
+    "maximum of elements": (unary("ReduceMax", float32, keepdims=0), (NAN,), [1]),
+    "truth": (unary("Cast", float32, boolean, to=9), (NAN,), [False, True]),
+}
+
+
+@pytest.mark.parametrize("case", SILENT)
+def test_nan_is_lost(case):
+    """`docs/openvino.md` says so: the other numbers do not depend on it."""
+    require_openvino()
+    made, given, seen = SILENT[case]
+    (found,) = run(made, *given)
+    assert found.reshape(-1).tolist() == seen
