@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
-from tripybuild.targets.options import Option, read_options
+from tripybuild.targets.options import Choice, Number, Option, read_options
 
 if TYPE_CHECKING:
     from tripybuild.targets.executable_file import ExecutableFile
@@ -66,6 +66,16 @@ _XLA = "tripybuild.targets.xla.pjrt:prepare"
 TARGETS = {
     "cpu": TargetRegistration("stablehlo", "tripybuild.targets.cpu.target:Cpu", _XLA),
     "cpu:xla": TargetRegistration("stablehlo", "tripybuild.targets.cpu.xla:Xla", _XLA, facts="cpu"),
+    "cpu:openvino": TargetRegistration(
+        "onnx",
+        "tripybuild.targets.cpu.openvino:Openvino",
+        facts="openvino",
+        options={
+            "precision": Choice(("f32", "bf16", "f16")),
+            "activations": Choice(("exact", "int8")),
+            "threads": Number(1, 1024),
+        },
+    ),
     "reference": TargetRegistration("trace", "tripybuild.targets.reference:Reference"),
     "tensorrt-rtx": _engine("TensorrtRtx", _BUILDER, portable=True),
     "tensorrt": _engine("Tensorrt", _BUILDER),

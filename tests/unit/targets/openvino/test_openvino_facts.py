@@ -1,5 +1,6 @@
 """Facts about OpenVINO: each is refused in words, and seen again: none outlives its cause."""
 
+import faulthandler
 import os
 import signal
 import sys
@@ -343,6 +344,7 @@ def ended(work):
     child = os.fork()
     if child == 0:
         try:
+            faulthandler.disable()
             signal.alarm(60)
             work()
             os._exit(0)

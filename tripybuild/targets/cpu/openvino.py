@@ -1,0 +1,161 @@
+"""The engine `cpu:openvino`: one program of OpenVINO for all sizes of an entry.
+
+The file holds the graph and the weights, and no native code: the graph is lowered to ONNX, checked
+and compiled where it is loaded. Sizes are checked before native code sees them; a call with an
+empty tensor, which OpenVINO cannot take, is computed by the references.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from tripybuild.compiler.lowering.lower import lower_onnx
+from tripybuild.compiler.lowering.specialize import check_laws, specialize_graph
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.errors.logger import logger
+from tripybuild.model.model_graph import EntryGraph, ModelGraph
+from tripybuild.reference.execute import reference_run
+from tripybuild.symbolic.dims import Dim, evaluate
+from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
+from tripybuild.targets.executable_file import GRAPH, entry_member
+from tripybuild.targets.graph_model import graph_model
+from tripybuild.targets.openvino.bounds import SIZES, Bounds
+from tripybuild.targets.openvino.model import ReadableModel
+from tripybuild.targets.openvino.program import Port, Program
+from tripybuild.targets.openvino.refusals import CODE, HINT, REASONS
+from tripybuild.targets.protocol import CompileRequest, Loader, Run, Shapes, Target
+from tripybuild.trace.graph import Graph
+from tripybuild.trace.operation import TraceOp
+from tripybuild.trace.region import walk_operations
+from tripybuild.trace.values import Value
+from tripybuild.types.size_range import SizeRange
+
+# The newest operators that OpenVINO reads are of later opsets, and this has all that it fuses.
+OPSET = 20
+# What was compiled last, by the member that its graph is in: the same process loads it next.
+_ready: dict[int, tuple[object, Program]] = {}
+
+
+class Openvino(Target):
+    """OpenVINO on the processor."""
+
+    distribution = "openvino"
+
+    def compile(self, request: CompileRequest) -> CompiledModel:
+        """Compile each entry once, which finds what OpenVINO refuses, and keep the graph."""
+        for entry in request.entries:
+            check_tensors(entry.graph)
+        made = graph_model(request)
+        _ready.clear()
+        for entry in made.entries.values():
+            request.tell(f"compile {entry.name}".rstrip())
+            program = self._program(entry, request.folder)
+            member = made.members[_graph_member(entry)]
+            _ready[id(member)] = member, program
+        return made
+
+    def load(self, entry: CompiledEntry) -> Loader:
+        """One program for all sizes; what is empty for some is computed by the references."""
+        member = entry.model.members[_graph_member(entry)]
+        held, program = _ready.pop(id(member), (None, None))
+        if program is None or held is not member:
+            check_tensors(entry.graph)
+            program = self._program(entry)
+        sizes_of = _Sizes(entry.graph)
+
+        def load_sizes(sizes: Mapping[str, int]) -> Run:
+            if sizes_of.are_empty(sizes):
+                return reference_run(specialize_graph(entry.graph, sizes), entry.model.weights)
+            shapes = [_shape(each, sizes) for each in entry.graph.outputs.values()]
+            return lambda arrays: program(arrays, shapes)
+
+        return load_sizes
+
+    def emit(self, built: ModelGraph, entry: EntryGraph, shapes: Shapes) -> str:
+        """The operations of ONNX, for which the laws may wait."""
+        check_laws(built, entry.graph, shapes[1:])
+        return repr(lower_onnx(entry.graph, OPSET))
+
+    def _program(self, entry: CompiledEntry, folder: Path | None = None) -> Program:
+        """Lower, check and compile the graph of an entry.
+
+        Raises:
+            DiagnosticError: OpenVINO is not installed, or refuses an operation.
+        """
+        graph, ranges = entry.graph, entry.signature.ranges
+        with logger.log_time(f"lower {graph.name} to ONNX"):
+            model = lower_onnx(graph, OPSET, folder)
+            bounds = {name: _bounds(each) for name, each in ranges.items()}
+            weights = {name: entry.model.weights[name] for name in graph.weights}
+            readable = ReadableModel(model, weights, bounds)
+        with logger.log_time("compile by OpenVINO"):
+            return Program(readable, _ports(graph.inputs), _ports(graph.outputs), self.options)
+
+
+def _ports(values: Mapping[str, Value]) -> list[Port]:
+    return [Port(name, value.dtype) for name, value in values.items()]
+
+
+def _bounds(sizes: SizeRange) -> Bounds:
+    most = SIZES.high if sizes.max is None else sizes.max
+    return Bounds(sizes.min, most).clamp(SIZES)
+
+
+def _graph_member(entry: CompiledEntry) -> str:
+    return entry_member(GRAPH, entry.name)
+
+
+def _shape(value: Value, sizes: Mapping[str, int]) -> tuple[int, ...] | None:
+    """The shape of a result; None where elements tell it."""
+    try:
+        return tuple(evaluate(each, sizes) for each in value.shape)
+    except KeyError:
+        return None
+
+
+def _values(graph: Graph) -> Iterator[tuple[Value, TraceOp | None]]:
+    """The values of a graph, each with the operation that gives it."""
+    for value in (*graph.inputs.values(), *graph.weights.values()):
+        yield value, None
+    for operation in walk_operations(graph.operations):
+        for value in operation.outputs:
+            yield value, operation
+
+
+def check_tensors(graph: Graph) -> None:
+    """Refuse tensors that are empty whatever the sizes of a call are.
+
+    Raises:
+        DiagnosticError: With each operation that gives one.
+    """
+    found = []
+    for value, operation in _values(graph):
+        if any(isinstance(size, int) and size == 0 for size in value.shape):
+            shape = ", ".join(map(str, value.shape))
+            what = (
+                "an input" if operation is None else f"the result of `{operation.declaration.name}`"
+            )
+            message = f"{REASONS['empty']}: {what} has shape [{shape}]"
+            span = None if operation is None else operation.location.span()
+            found.append(Diagnostic(CODE, message, span, hint=HINT))
+    if found:
+        raise DiagnosticError(*dict.fromkeys(found))
+
+
+class _Sizes:
+    """The sizes that tensors of a graph have, as expressions of those of a call."""
+
+    def __init__(self, graph: Graph) -> None:
+        shapes = (value.shape for value, _ in _values(graph))
+        self._computed = {size for each in shapes for size in each if isinstance(size, Dim)}
+
+    def are_empty(self, sizes: Mapping[str, int]) -> bool:
+        """Whether one of them is zero, for the sizes of a call.
+
+        Raises:
+            DiagnosticError: One is larger than OpenVINO counts exactly.
+        """
+        found = [evaluate(e, sizes) for e in self._computed if e.symbols <= sizes.keys()]
+        if max(found, default=0) > SIZES.high:
+            message = f"OpenVINO counts sizes exactly up to {SIZES.high}, but one is {max(found)}"
+            raise DiagnosticError(Diagnostic(CODE, message, hint=HINT))
+        return 0 in found
