@@ -13,6 +13,7 @@ from tripybuild.compiler.lowering.specialize import check_laws, specialize_graph
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.errors.logger import logger
 from tripybuild.model.model_graph import EntryGraph, ModelGraph
+from tripybuild.onnx.text import model_text
 from tripybuild.reference.execute import reference_run
 from tripybuild.symbolic.dims import Dim, evaluate
 from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
@@ -73,7 +74,7 @@ class Openvino(Target):
     def emit(self, built: ModelGraph, entry: EntryGraph, shapes: Shapes) -> str:
         """The operations of ONNX, for which the laws may wait."""
         check_laws(built, entry.graph, shapes[1:])
-        return repr(lower_onnx(entry.graph, OPSET))
+        return model_text(lower_onnx(entry.graph, OPSET))
 
     def _program(self, entry: CompiledEntry, folder: Path | None = None) -> Program:
         """Lower, check and compile the graph of an entry.

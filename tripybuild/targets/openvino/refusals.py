@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from tripybuild.errors.diagnostics import Diagnostic, Span
 from tripybuild.onnx.model import GraphDef, Node
+from tripybuild.targets.openvino.integer_kernels import kernel_of
 
 REASONS: Mapping[str, str] = MappingProxyType(
     {
@@ -73,7 +74,11 @@ def empty_tensors(graph: GraphDef) -> Iterator[Refusal]:
     declared = (*graph.inputs, *graph.values, *graph.outputs)
     empty |= {each.name for each in declared if each.shape is not None and 0 in each.shape}
     for node in graph.nodes:
-        for name in (*node.inputs, *node.outputs):
+        data = kernel_of(node.operator).data  # a shape without sizes is not read as elements
+        taken = (
+            node.inputs if data is None else [node.inputs[i] for i in data if i < len(node.inputs)]
+        )
+        for name in (*taken, *node.outputs):
             if name in empty:
                 yield Refusal("empty", node, f"`{name}`")
                 break

@@ -1,6 +1,6 @@
 """Tensors of OpenVINO over the memory of arrays, of every dtype that models have.
 
-Invariant: a tensor does not keep its array alive. Whoever makes one holds the array as long.
+Invariant: a tensor does not keep its array alive. The caller holds the array as long.
 """
 
 import ctypes
