@@ -32,7 +32,9 @@ def table() -> dict[str, frozenset[str]]:
 
 
 LAYERS = table()
-HEAVY = frozenset({"openvino", "jaxlib", "tensorrt", "tensorrt_rtx", "mlir_tensorrt", "xdsl", "jax", "torch"})
+HEAVY = frozenset(
+    {"openvino", "jaxlib", "tensorrt", "tensorrt_rtx", "mlir_tensorrt", "xdsl", "jax", "torch"}
+)
 HEAVY_PLACES = frozenset({"stablehlo", "targets/openvino", "targets/xla", "tensorrt", "worker"})
 # Public names of the package itself: `tripybuild.compile` and `tripybuild.load`.
 FRONT = frozenset({"__init__", "__main__"})

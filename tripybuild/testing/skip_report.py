@@ -20,6 +20,7 @@ OPTIONAL = (
     "mlir-tensorrt",
     "onnx",
     "onnxruntime",
+    "openvino",
     "ruff",
     "scikit-learn",
     "tensorrt",
