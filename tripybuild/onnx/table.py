@@ -16,6 +16,7 @@ from typing import Any
 from tripybuild.types.dtypes import BY_NAME, dtype, float32, uint8
 
 OLDEST, NEWEST = 7, 26
+_FIELDS = 6  # of a version that is not deprecated
 # Results that neither a variable nor an attribute says: a dtype, or that of an input of this index.
 # ONNX has this in its documentation alone.
 DEFAULT_RESULTS: Mapping[str, dtype | int] = MappingProxyType(
@@ -200,7 +201,14 @@ def versions(name: str) -> tuple[OperatorSchema, ...]:
 @cache
 def operator_names(opset: int = NEWEST) -> frozenset[str]:
     """The names of the operators of an opset."""
-    return frozenset(name for name in _lines() if find_operator(name, opset) is not None)
+    return frozenset(name for name, lines in _lines().items() if _has(lines, opset))
+
+
+def _has(lines: Sequence[str], opset: int) -> bool:
+    """Whether the newest version up to an opset is there and not deprecated."""
+    found = (json.loads(line) for line in reversed(lines))
+    newest = next((each for each in found if each[1] <= opset), None)
+    return newest is not None and len(newest) == _FIELDS
 
 
 @cache

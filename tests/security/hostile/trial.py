@@ -28,10 +28,11 @@ from tripybuild.codegen.operators.operator import operator_fragment
 from tripybuild.codegen.operators.operator_calls import CallResolver
 from tripybuild.codegen.package.package import assemble_package
 from tripybuild.codegen.snippets.composition_check import check_builders
-from tripybuild.compiler.lowering.lower import lower_stablehlo, lower_tensorrt
+from tripybuild.compiler.lowering.lower import lower_onnx, lower_stablehlo, lower_tensorrt
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.frontend.decompose import decompose_operation
 from tripybuild.model.libraries import OperatorLibrary
+from tripybuild.onnx.model import DEFAULT_OPSET
 from tripybuild.process import paths
 from tripybuild.reference.cost import total
 from tripybuild.reference.execute import execute
@@ -245,6 +246,7 @@ class _Uses:
             self.tried("walked reference", execute, graph, call.data)
             self.tried("stablehlo", lower_stablehlo, graph)
             self.tried("tensorrt", lower_tensorrt, graph)
+            self.tried("onnx", lower_onnx, graph, DEFAULT_OPSET)
             self.tried("decompose", _decomposed, call)
             self.tried("cost", total, graph, self.operators)
             self.tried("aliases", _listed, inverse_problems, self.operator, [call])

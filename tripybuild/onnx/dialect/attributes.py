@@ -35,5 +35,4 @@ READERS: Mapping[str, Callable[[Any], AttributeValue]] = {
     "string": _text,
     "ints": _integers,
     "floats": _floats,
-    "tensor": lambda value: value,
 }

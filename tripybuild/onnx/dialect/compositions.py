@@ -110,18 +110,26 @@ def _modulo(left: Operand, right: Operand) -> OnnxValue:
     return found
 
 
+def _power(base: Operand, exponent: Operand) -> OnnxValue:
+    """`Pow`, whose result has the dtype of the base: a number has that of the exponent."""
+    if isinstance(exponent, OnnxValue) and not isinstance(base, OnnxValue):
+        base = tensor(base, exponent.dtype)
+    found: OnnxValue = call("Pow", base, exponent)
+    return found
+
+
 def _is_boolean(value: OnnxValue) -> bool:
     return value.dtype is dtypes.boolean
 
 
 OPERATORS.update(
     {sign: _binary(name) for sign, name in {
-        "+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "**": "Pow", "@": "MatMul",
+        "+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "@": "MatMul",
         "<": "Less", "<=": "LessOrEqual", ">": "Greater", ">=": "GreaterOrEqual",
     }.items()}
 )  # fmt: skip
 OPERATORS.update(
     {sign: _logical(name) for sign, name in {"&": "And", "|": "Or", "^": "Xor"}.items()}
 )
-OPERATORS["%"], OPERATORS["~"] = _modulo, _invert
+OPERATORS["%"], OPERATORS["**"], OPERATORS["~"] = _modulo, _power, _invert
 OPERATORS["neg"] = lambda value: call("Neg", value)
