@@ -34,11 +34,11 @@ from tripybuild.testing.engines.onnx_answers import (
     ask,
     ask_newer,
 )
-from tripybuild.testing.engines.onnx_symbols import SymbolicSample, symbolic_samples
 from tripybuild.testing.engines.operator_facts import OperatorFacts
 from tripybuild.testing.engines.support_table import NO, ONNX, YES, key
 from tripybuild.testing.examples import ExampleCase
 from tripybuild.testing.sample import BoundSample, bind
+from tripybuild.testing.symbolic import SymbolicSample, symbolic_samples
 from tripybuild.testing.target_facts import (
     ONNX_RUNTIME,
     fact_applies,
