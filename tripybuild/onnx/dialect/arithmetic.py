@@ -4,7 +4,7 @@ Invariant: no divisor of integers that a runtime sees is zero, and none is -1 wh
 processors trap on the first, and on the least integer divided by the second.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import wraps
 
 from tripybuild.onnx.builder import current
@@ -107,13 +107,26 @@ def _whole_power(base: OnnxValue, exponent: OnnxValue) -> OnnxValue:
     most = 2**BITS
     near = _call("Add", _call("Mod", exponent, most), most)
     rest = where(_call("Less", exponent, most), exponent, near)
-    result, factor = tensor(1, base.dtype), base
-    for bit in range(BITS + 1):
+    result = tensor(1, base.dtype)
+    for factor in _squares(base):
         odd = _call("Equal", _call("Mod", rest, 2), 1)
-        result = result * where(odd, factor, 1)
-        if bit < BITS:
-            factor, rest = factor * factor, _call("Div", rest, 2)
+        result, rest = result * where(odd, factor, 1), _call("Div", rest, 2)
     return result
+
+
+def _squares(base: OnnxValue) -> Iterator[OnnxValue]:
+    """The base, its square, the square of that, and so on.
+
+    Those of a number are numbers: checkers of models compute them, and refuse what overflows.
+    """
+    number = current().known_number(base)
+    for bit in range(BITS + 1):
+        if number is None:
+            yield base
+            base = base * base
+        else:
+            least = pow(int(number), 2**bit, 2**64)
+            yield tensor(least - 2**64 * (least >= 2**63), base.dtype)
 
 
 def saturate(value: OnnxValue, dtype: dtype) -> OnnxValue:
