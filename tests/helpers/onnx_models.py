@@ -20,6 +20,7 @@ from tripybuild.types.dtypes import bfloat16, float8, from_numpy
 
 FATAL_ONLY = 4
 FOREIGN = (bfloat16, float8)  # of elements that NumPy has from elsewhere
+Level = onnxruntime.GraphOptimizationLevel
 
 
 def lowered(graph, opset=20, weights=None, **settings):
@@ -83,12 +84,12 @@ def run(text: bytes, feeds):
     return [_array(each) for each in session(text).run_with_ort_values(None, taken)]
 
 
-def session(text: bytes):
-    """A session of ONNX Runtime, without its own rewrites."""
+def session(text: bytes, level=Level.ORT_DISABLE_ALL):
+    """A session of ONNX Runtime, without its own rewrites unless a level of them is asked for."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = FATAL_ONLY
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.graph_optimization_level = level
     return onnxruntime.InferenceSession(text, options, providers=["CPUExecutionProvider"])
 
 

@@ -13,7 +13,7 @@ from tripybuild.onnx.value import OnnxValue
 from tripybuild.symbolic.conditions import Condition
 from tripybuild.symbolic.dims import Dim, Size
 from tripybuild.symbolic.intervals import bounds
-from tripybuild.symbolic.polynomials import Atom, Terms, constant
+from tripybuild.symbolic.polynomials import Atom, Terms, as_constant, constant
 from tripybuild.types.dtypes import boolean, dtype, int64
 
 if TYPE_CHECKING:
@@ -186,6 +186,10 @@ class SizeTensors:
         if any(low is None or low < 0 for low in lows):
             rest = self._add("Mod", left, right, scope=scope)
             left = self._add("Sub", left, rest, scope=scope)
+        elif as_constant(atom.arguments[0]) == 1:
+            # ONNX Runtime takes `1 / x * y` for `y / x`, which it is not for integers.
+            one = self._add("Equal", left, right, scope=scope, kind=boolean)
+            return self._node("Cast", [one], {"to": int64}, int64, scope)
         return self._add("Div", left, right, scope=scope)
 
     def _condition(self, condition: Condition, scope: Scope) -> OnnxValue:

@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import onnx
 import pytest
-from onnx_models import agree, graph_of, lowered, run, session
+from onnx_models import Level, agree, graph_of, lowered, run, session
 
 import tripyapi as tp
 from tripybuild.errors.diagnostics import DiagnosticError
@@ -220,3 +220,21 @@ def test_numbers_without_a_seed_are_new_each_time():
     (first,), (second,) = (answer.run(None, feeds) for _ in range(2))
     assert not np.array_equal(first, second)
     assert 1 <= first.min() < 1.1 < 1.9 < first.mean() < 2.1 < 2.9 < first.max() < 3
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_rewrites_of_onnx_runtime_keep_the_numbers(size):
+    """It takes `1 / x * y` for `y / x`, and 0 in the shape of `Expand` for a size that stays."""
+
+    def function(x, y):
+        turned = tp.roll(x, 2, 0)
+        none = tp.cast(tp.expand(tp.cast(turned[:1], tp.int32), [0, 3]), tp.bool)
+        return turned, tp.div(1, y) * 6, none
+
+    graph = graph_of(function, (dtypes.float32, (B, 3)), (dtypes.int32, (4,)))
+    feeds = {"x0": np.arange(3.0 * size, dtype=np.float32).reshape(size, 3)}
+    feeds["x1"] = np.array([1, 2, -1, 0], np.int32)
+    turned, divided, none = session(lowered(graph), Level.ORT_ENABLE_ALL).run(None, feeds)
+    np.testing.assert_array_equal(turned, np.roll(feeds["x0"], 2, 0))
+    np.testing.assert_array_equal(divided, [6, 0, -6, 0])
+    assert none.shape == (0, 3)

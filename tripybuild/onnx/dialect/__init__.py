@@ -33,6 +33,7 @@ from tripybuild.onnx.dialect.compositions import (
     constant as constant,
     dtype_of as dtype_of,
     empty as empty,
+    expand as expand,
     full as full,
     holds as holds,
     opset as opset,
@@ -68,20 +69,10 @@ HELPERS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
         each.__name__: each
         for each in (
-            *(arange, cast, clamp_index, clamp_vectors, constant, divide, dtype_of, floor_divide),
-            *(full, holds, if_, modulo, opset, power, quantize, random_normal, random_uniform),
-            *(
-                reduce,
-                remainder,
-                resample,
-                reshape,
-                saturate,
-                scan,
-                sort_keys,
-                strided_slice,
-                tensor,
-            ),
-            *(unavailable, where, while_),
+            *(arange, cast, clamp_index, clamp_vectors, constant, divide, dtype_of, empty, expand),
+            *(floor_divide, full, holds, if_, modulo, opset, power, quantize, random_normal),
+            *(random_uniform, reduce, remainder, resample, reshape, saturate, scan, sort_keys),
+            *(strided_slice, tensor, unavailable, where, while_),
         )
     }
 )

@@ -39,6 +39,8 @@ def divide(left: OnnxValue, right: OnnxValue) -> OnnxValue:
     """The quotient; that of integers is cut off toward zero, and by zero it is any number."""
     if right.dtype.kind == "float" or current().known_number(right) not in {None, 0, -1}:
         return _call("Div", left, right)
+    if current().known_number(left) == 1:  # see `size_tensors`
+        return where(_call("Equal", _call("Abs", right), 1), right, 0)
     minus = _call("Equal", right, -1)
     unsafe = _call("Or", minus, _call("Equal", right, 0))
     return where(minus, -left, _call("Div", left, where(unsafe, 1, right)))

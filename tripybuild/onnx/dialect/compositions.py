@@ -11,7 +11,7 @@ from tripybuild.onnx.dialect.calls import call, check_results, convert
 from tripybuild.onnx.nodes import Unavailable
 from tripybuild.onnx.value import OPERATORS, OnnxValue, Operand, Size
 from tripybuild.symbolic.conditions import Condition
-from tripybuild.symbolic.dims import Dim
+from tripybuild.symbolic.dims import Dim, same
 from tripybuild.types import dtypes
 from tripybuild.types.dtypes import dtype
 
@@ -59,7 +59,17 @@ def tensor(value: Any, dtype: dtype) -> OnnxValue:
 def full(value: Any, dtype: dtype, shape: Sequence[Size] = ()) -> OnnxValue:
     """A tensor that is filled with a number, a size, or a tensor of one element."""
     filling = value if isinstance(value, OnnxValue) else tensor(value, dtype)
-    found: OnnxValue = filling if not shape else call("Expand", filling, list(shape))
+    filling.shape = ()
+    return expand(filling, shape)
+
+
+def expand(value: OnnxValue, shape: Sequence[Size]) -> OnnxValue:
+    """The value with dimensions of size one repeated, and new ones in front."""
+    if value.shape is not None and same(value.shape, tuple(shape)):
+        return value
+    if any(same(size, 0) for size in shape) and not any(isinstance(s, Dim) for s in shape):
+        return empty(value.dtype, shape)  # ONNX Runtime takes 0 for a size that stays
+    found: OnnxValue = call("Expand", value, list(shape))
     found.shape = tuple(shape)
     return found
 

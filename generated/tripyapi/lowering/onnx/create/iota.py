@@ -17,4 +17,4 @@ def lower(op: Iota) -> onnx.Value:
     column = onnx.reshape(
         onnx.arange(op.shape[op.dim], L), [d if i == op.dim else 1 for i, d in enumerate(op.shape)]
     )
-    return onnx.cast(onnx.Expand(column, op.shape), op.dtype)
+    return onnx.cast(onnx.expand(column, op.shape), op.dtype)

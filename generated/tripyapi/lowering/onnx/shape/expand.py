@@ -7,4 +7,4 @@ from tripybuild.onnx import dialect as onnx
 def lower(op: Expand, input: onnx.Value) -> onnx.Value:
     """Lower `expand` to the `onnx` dialect."""
     E = op.outputs[0].shape
-    return onnx.Expand(input, E)
+    return onnx.expand(input, E)
