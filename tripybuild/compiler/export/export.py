@@ -27,7 +27,7 @@ from tripybuild.compiler.export.weight_places import (
     read_bytes,
     write_data,
 )
-from tripybuild.compiler.lowering.lower import lower_onnx
+from tripybuild.compiler.lowering.lower import lacking_tensors, lower_onnx
 from tripybuild.compiler.session import (
     Config,
     check_entries,
@@ -36,7 +36,8 @@ from tripybuild.compiler.session import (
     prune_weights,
     sizes_to_compile,
 )
-from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
+from tripybuild.errors.limits import first_problems
 from tripybuild.model.config import ConfigChoice
 from tripybuild.model.graph_builder import build
 from tripybuild.model.libraries import Homes, no_libraries
@@ -171,6 +172,7 @@ def _export(built: ModelGraph, read: WeightSource, request: ExportRequest) -> Ex
     for path in paths.values():
         _check_output(path)
     folder = Path(built.document.path).parent
+    _check_dtypes(built, request.opset)
     models = {
         name: _describe(lower_onnx(entry.graph, request.opset, folder), built, entry)
         for name, entry in built.entries.items()
@@ -202,6 +204,24 @@ def _export(built: ModelGraph, read: WeightSource, request: ExportRequest) -> Ex
         read.verify()
     written = beside if places.others and not request.embed else None
     return ExportResult(paths, written, places.files, built.warnings)
+
+
+def _check_dtypes(built: ModelGraph, opset: int) -> None:
+    """Refuse inputs and weights of dtypes that the opset lacks, at the lines that declare them.
+
+    Raises:
+        DiagnosticError: Each line once.
+    """
+    found: dict[Span, Diagnostic] = {}
+    for entry, each in built.entries.items():
+        home = ("entries", entry) if entry else ()
+        for name, problem in lacking_tensors(each.graph, opset).items():
+            origin = built.origins.get(name)
+            span = problem.span or built.document.span((*home, "inputs", name))
+            span = span if origin is None else origin.span()
+            found.setdefault(span, replace(problem, span=span))
+    if found:
+        raise DiagnosticError(*first_problems(found.values()))
 
 
 def _model_paths(entries: Iterable[str], output: Path) -> Iterator[tuple[str, Path]]:

@@ -112,14 +112,16 @@ def lower_onnx(
     Raises:
         DiagnosticError: Where the opset has no form of an operation.
     """
-    _check_tensors(graph, opset)
+    if lacking := lacking_tensors(graph, opset):
+        raise DiagnosticError(*lacking.values())
     module = onnx.OnnxGraph(*_arguments(graph), opset, folder)
     _fill(module, graph, ONNX)
     return complete_model(module, graph.name, types=types)
 
 
-def _check_tensors(graph: Graph, opset: int) -> None:
-    """The opset has tensors of the dtypes that go in and out."""
+def lacking_tensors(graph: Graph, opset: int) -> dict[str, Diagnostic]:
+    """The inputs, weights and outputs of dtypes that the opset has no tensors of, by name."""
+    found: dict[str, Diagnostic] = {}
     for name, value in (*graph.inputs.items(), *graph.weights.items(), *graph.outputs.items()):
         since = first_opset_of(value.dtype)
         if since > opset:
@@ -127,7 +129,8 @@ def _check_tensors(graph: Graph, opset: int) -> None:
             message = f"`{name}` is {kind}, and ONNX has no tensors of {kind} in opset {opset}"
             span = None if value.producer is None else value.producer.location.span()
             hint = f"opset {since} has them"
-            raise DiagnosticError(Diagnostic("onnx-unavailable", message, span, hint=hint))
+            found[name] = Diagnostic("onnx-unavailable", message, span, hint=hint)
+    return found
 
 
 def _arguments(graph: Graph) -> tuple[dict[str, Any], dict[str, Any]]:
