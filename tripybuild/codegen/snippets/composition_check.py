@@ -276,8 +276,8 @@ def _call(target: str, snippet: Snippet, node: ast.Call) -> Iterator[Diagnostic]
     known = VOCABULARIES[target]
     problem = known.check(name, count, keywords, _literals(node, starred=starred))
     if problem is not None:
-        near = suggest(name, known.names)
-        hint = f"did you mean `{ALIASES[target]}.{near}`?" if near and near != name else None
+        near = None if name in known.names else suggest(name, known.names)
+        hint = f"did you mean `{ALIASES[target]}.{near}`?" if near else None
         yield Diagnostic("unknown-builder", problem, snippet.span(node), hint=hint)
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from tripybuild.language.call_check import check_arguments
 from tripybuild.onnx.builder import OnnxGraph as OnnxGraph
+from tripybuild.onnx.dialect import call_check, calls
 from tripybuild.onnx.dialect.arithmetic import (
     divide as divide,
     floor_divide as floor_divide,
@@ -26,8 +27,6 @@ from tripybuild.onnx.dialect.arithmetic import (
     remainder as remainder,
     saturate as saturate,
 )
-from tripybuild.onnx.dialect.call_check import check_operator_call
-from tripybuild.onnx.dialect.calls import call
 from tripybuild.onnx.dialect.compositions import (
     cast as cast,
     constant as constant,
@@ -67,23 +66,19 @@ Several = Callable[..., tuple[OnnxValue, ...]]
 # What snippets may call beside ONNX's operators.
 HELPERS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
-        each.__name__: each
-        for each in (
-            *(arange, cast, clamp_index, clamp_vectors, constant, divide, dtype_of, empty, expand),
-            *(floor_divide, full, holds, if_, modulo, opset, power, quantize, random_normal),
-            *(random_uniform, reduce, remainder, resample, reshape, saturate, scan, sort_keys),
-            *(strided_slice, tensor, unavailable, where, while_),
-        )
+        name: each
+        for name, each in sorted(globals().items())
+        if inspect.isfunction(each) and each.__module__.startswith(f"{__name__}.")
     }
 )
 # Operators of which a helper has the form that snippets call.
-UNCALLED = frozenset({"If", "Loop", "Scan", "SequenceMap"})
+UNCALLED = MappingProxyType({"If": "if_", "Loop": "while_", "Scan": "scan"})
 
 
 @cache
 def builders() -> frozenset[str]:
     """All names that snippets may call."""
-    return (operator_names() | HELPERS.keys()) - UNCALLED
+    return (operator_names() | HELPERS.keys()) - UNCALLED.keys() - {"SequenceMap"}
 
 
 def check_call(
@@ -100,9 +95,11 @@ def check_call(
         keywords: The names of the others.
         literals: Arguments that are plain literals, by position or keyword, to check for kind.
     """
+    if name in UNCALLED:
+        return f"`onnx.{name}` has graphs: write `onnx.{UNCALLED[name]}`, which takes functions"
     helper = HELPERS.get(name)
     if helper is None:
-        return check_operator_call(name, positional_count, keywords, literals)
+        return call_check.check_operator_call(name, positional_count, keywords, literals)
     parameters = inspect.signature(helper).parameters.values()
     needed = {each.name: each.default is each.empty for each in parameters}
     return check_arguments(f"onnx.{name}", needed, positional_count, keywords)
@@ -110,7 +107,7 @@ def check_call(
 
 @cache
 def _operator(name: str) -> Callable[..., Any]:
-    return partial(call, name)
+    return partial(calls.call, name)
 
 
 def __getattr__(name: str) -> One:

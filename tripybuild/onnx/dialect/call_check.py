@@ -31,7 +31,8 @@ def check_operator_call(
     if count is not None and variadic:
         count = min(count, len(needed))
     if count is not None and count > len(needed):
-        return f"`onnx.{name}` takes {len(needed)} inputs, and {count} are given by position"
+        most = f"{len(needed)} input{'' if len(needed) == 1 else 's'}"
+        return f"`onnx.{name}` takes {most}, and {count} are given by position"
     parameters = needed | {n: each.required for n, each in schema.attributes.items()}
     problem = check_arguments(f"onnx.{name}", parameters, count, given)
     return problem or _check_literals(schema, literals or {})
@@ -46,5 +47,5 @@ def _check_literals(schema: OperatorSchema, literals: Mapping[int | str, object]
         try:
             READERS[formal.kind](value)
         except (KeyError, TypeError, ValueError):
-            return f"`onnx.{schema.name}` needs {formal.kind} for `{key}`, not {value!r}"
+            return f"`{key}` of `onnx.{schema.name}` is of kind {formal.kind}, not {value!r}"
     return None
