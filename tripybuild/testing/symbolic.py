@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from tripybuild.artifact.call_signature import law_violations
 from tripybuild.errors.diagnostics import DiagnosticError, concise
 from tripybuild.frontend import Tensor
 from tripybuild.schema.operator.dtype_combinations import Tuple, legal_tuples
 from tripybuild.schema.operator.operator import KEPT, Operator
 from tripybuild.schema.operator.samples import Place, constant_sizes, format_place, size_places
 from tripybuild.symbolic.conditions import UndecidedSize
-from tripybuild.symbolic.dims import symbol
+from tripybuild.symbolic.dims import Dim, symbol
 from tripybuild.tensorrt.emission import Profile
 from tripybuild.testing.cases import (
     Case,
@@ -132,7 +133,15 @@ def _symbolic_sample(
     except (DiagnosticError, UndecidedSize):
         return None
     label = ", ".join(map(format_place, symbols))
-    return SymbolicSample(label, graph, calls)
+    return SymbolicSample(label, graph, [each for each in calls if _allows(graph, each)])
+
+
+def _allows(graph: Graph, call: Case) -> bool:
+    """Whether no law that waits for sizes refuses those of a call."""
+    values = zip(graph.inputs.values(), call.data.values(), strict=True)
+    pairs = [pair for value, array in values for pair in zip(value.shape, array.shape, strict=True)]
+    sizes = {size.name: number for size, number in pairs if isinstance(size, Dim) and size.name}
+    return not law_violations(graph.deferred_laws, sizes)
 
 
 def _calls(
