@@ -62,16 +62,17 @@ def test_outputs_are_those_of_the_references(case, comparisons, references):
             assert difference(call.run(made, arrays, sizes), wanted) <= LIMIT, (call.name, sizes)
 
 
-@pytest.mark.parametrize("opset", [OPSETS[0], OPSETS[-1]])
-def test_digits_are_recognized_as_on_the_cpu(opset, tmp_path, shared_cache):
-    """With the weights that it has, in batches of all sizes."""
+def test_digits_are_recognized_as_on_the_cpu(tmp_path, shared_cache):
+    """With the weights that it has, in the oldest and the newest opset, in batches of all sizes."""
     path = SPECS / "digits.yaml"
-    made = tripybuild.export(path, tmp_path / "digits.onnx", opset=opset)
-    session = onnx_runs.session(made.models[""])
     executable = tripybuild.compile(path)
-    for batch in (1, 3, 1024):
-        images = np.random.default_rng(batch).random((batch, 1, 8, 8), np.float32)
-        (logits, probabilities) = session.run(None, {"image": images})
-        wanted = executable(image=images[:3]) if batch > 3 else executable(image=images)
-        found = {"logits": logits[:3], "probabilities": probabilities[:3]}
-        assert difference(found, wanted) <= LIMIT
+    images = np.random.default_rng(0).random((1024, 1, 8, 8), np.float32)
+    wanted = executable(image=images[:32])
+    for opset in (OPSETS[0], OPSETS[-1]):
+        made = tripybuild.export(path, tmp_path / f"{opset}.onnx", opset=opset)
+        session = onnx_runs.session(made.models[""])
+        for batch in (1, 32, 1024):
+            found = session.run(None, {"image": images[:batch]})
+            common = {name: each[:batch] for name, each in wanted.items()}
+            both = dict(zip(common, (each[:32] for each in found), strict=True))
+            assert difference(both, common) <= LIMIT
