@@ -216,6 +216,35 @@ def test_executables_are_exported_with_their_weights(tmp_path):
     assert ranges == {"B": {"min": 1, "opt": 2, "max": 8, "multiple_of": 1}}
 
 
+def test_executables_and_specs_are_the_same_model(tmp_path):
+    """Nodes with their names and places, and all that is said of them."""
+    spec = model(tmp_path)
+    tripybuild.compile(spec, target="reference", output=tmp_path / "tiny.tpb")
+    tripybuild.export(spec, tmp_path / "a.onnx", embed=True)
+    export_executable(tmp_path / "tiny.tpb", ExportRequest(tmp_path / "b.onnx", embed=True))
+    assert (tmp_path / "a.onnx").read_bytes() == (tmp_path / "b.onnx").read_bytes()
+
+
+NAMES = """
+    inputs:
+      x: float32[4]
+    steps:
+      z: x + 1.0
+    outputs:
+      x: z
+      same: z
+      y: x * 2.0
+"""
+
+
+def test_names_are_there_once(tmp_path):
+    """An output with the name of an input has another one; the order is that of the spec."""
+    tripybuild.export(write(tmp_path, NAMES), tmp_path / "t.onnx")
+    found = run(tmp_path / "t.onnx", x=np.zeros(4, np.float32))
+    assert list(found) == ["x_2", "same", "y"]
+    assert found["x_2"].tolist() == found["same"].tolist() == [1.0] * 4
+
+
 TIED = """
     inputs:
       x: float32[4]
