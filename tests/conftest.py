@@ -1,6 +1,7 @@
 """What all tests share: `--update`, `--full`, and the account of what was left out."""
 
 import gc
+import os
 import sys
 
 import own_registry
@@ -8,6 +9,9 @@ import pytest
 
 from tripybuild.testing.pairwise import add_full_option, read_full_option
 from tripybuild.testing.skip_report import report_skips
+
+# ONNX Runtime sends what it runs to its makers where this is not set before it is imported.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 
 def pytest_addoption(parser):

@@ -33,9 +33,12 @@ def table() -> dict[str, frozenset[str]]:
 
 LAYERS = table()
 HEAVY = frozenset(
-    {"openvino", "jaxlib", "tensorrt", "tensorrt_rtx", "mlir_tensorrt", "xdsl", "jax", "torch"}
+    {"jax", "jaxlib", "mlir_tensorrt", "onnxruntime", "openvino", "tensorrt", "tensorrt_rtx"}
+    | {"torch", "xdsl"}
 )
-HEAVY_PLACES = frozenset({"stablehlo", "targets/openvino", "targets/xla", "tensorrt", "worker"})
+HEAVY_PLACES = frozenset(
+    {"stablehlo", "targets/onnx_runtime", "targets/openvino", "targets/xla", "tensorrt", "worker"}
+)
 # Public names of the package itself: `tripybuild.compile` and `tripybuild.load`.
 FRONT = frozenset({"__init__", "__main__"})
 

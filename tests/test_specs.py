@@ -49,6 +49,14 @@ def test_outputs_are_the_peers(name, comparisons):
     check(comparison, comparison.compile(), limit, slice(None))
 
 
+@pytest.mark.parametrize("name", SPECS)
+def test_outputs_of_onnx_runtime_are_the_peers(name, comparisons):
+    """In float32, for the same sizes, with one program for all of them."""
+    comparison = comparisons[name]
+    executable = comparison.compile(target="cpu:onnxruntime,threads=1")
+    check(comparison, executable, comparison.tolerance("float32"), slice(None))
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
 @pytest.mark.parametrize("name", SPECS)
 def test_outputs_of_fixed_sizes_are_the_peers(name, dtype, comparisons):

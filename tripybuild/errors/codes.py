@@ -213,11 +213,12 @@ CODES: dict[str, str] = {
     ),
     "target-unavailable": "The library of this target is not installed.",
     "target-unfit": "A spec is for any target; a module of the tensorrt dialect is for TensorRT's.",
+    "onnxruntime-refused": "ONNX Runtime has no kernel for the operation, or rejects the model.",
     "tensorrt-refused": "TensorRT rejects the operation, or the network that contains it.",
     "tensorrt-unsupported": "This TensorRT library has no layer that computes the operation.",
     "tensorrt-profile": "A dynamic size needs a range: a shape profile on the function's argument.",
     "engine-mismatch": "The engine's inputs or outputs differ from the model's declaration.",
-    "engine-failed": "TensorRT or CUDA failed to run the engine; their message is included.",
+    "engine-failed": "What runs the engine failed; the message of that library is included.",
     "not-known-yet": (
         "The elements of a tensor were requested while a graph is being recorded, and depend "
         "on the "

@@ -66,6 +66,12 @@ _XLA = "tripybuild.targets.xla.pjrt:prepare"
 TARGETS = {
     "cpu": TargetRegistration("stablehlo", "tripybuild.targets.cpu.target:Cpu", _XLA),
     "cpu:xla": TargetRegistration("stablehlo", "tripybuild.targets.cpu.xla:Xla", _XLA, facts="cpu"),
+    "cpu:onnxruntime": TargetRegistration(
+        "onnx",
+        "tripybuild.targets.cpu.onnx_runtime:OnnxRuntime",
+        facts="onnxruntime",
+        options={"threads": Number(1, 1024)},
+    ),
     "cpu:openvino": TargetRegistration(
         "onnx",
         "tripybuild.targets.cpu.openvino:Openvino",

@@ -27,7 +27,7 @@ Read = Callable[[object, Document, Location], Snippet]
 # The names of facts about TensorRT as suites ask it: on RTX, which builds without a GPU.
 ENGINE = exception_names("tensorrt-rtx")
 # Those about models of ONNX, and about ONNX Runtime.
-ONNX_RUNTIME = ("onnx", "onnxruntime")
+ONNX_RUNTIME = exception_names("cpu:onnxruntime")
 Stock = StockRefusalEntry | StockBuildEntry
 
 

@@ -17,13 +17,13 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from tripybuild.onnx.table import BY_CODE, CODES
 from tripybuild.reference.numerics.arrays import Array
+from tripybuild.targets.onnx_runtime import library
 from tripybuild.types.dtypes import from_numpy
 
 # What ONNX Runtime and NumPy share no arrays of.
@@ -112,7 +112,7 @@ class OnnxSession:
         Raises:
             RuntimeRefusalError: ONNX Runtime refuses it.
         """
-        runtime = import_module("onnxruntime")
+        runtime = library.runtime()
         try:
             return cls(runtime.InferenceSession(model, _options(level), providers=CPU_ONLY))
         except _errors() as error:
@@ -138,7 +138,7 @@ class OnnxSession:
 
 @cache
 def _options(level: str) -> Any:
-    runtime = import_module("onnxruntime")
+    runtime = library.runtime()
     options = runtime.SessionOptions()
     options.log_severity_level = FATAL_ONLY
     options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -148,7 +148,7 @@ def _options(level: str) -> Any:
 
 
 def _errors() -> tuple[type[Exception], ...]:
-    state = import_module("onnxruntime.capi.onnxruntime_pybind11_state")
+    state = library.binding()
     return tuple(getattr(state, name) for name in ERRORS)
 
 
@@ -158,7 +158,7 @@ def _line(error: Exception) -> str:
 
 def _to_runtime(array: Array) -> Any:
     """An array as ONNX Runtime takes it."""
-    values = import_module("onnxruntime").OrtValue
+    values = library.runtime().OrtValue
     type = from_numpy(array.dtype)
     if str(type) not in CARRIED:
         return values.ortvalue_from_numpy(np.ascontiguousarray(array).reshape(array.shape))

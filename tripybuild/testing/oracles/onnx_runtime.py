@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from tripybuild.reference.numerics.arrays import Array, round_cast
+from tripybuild.targets.onnx_runtime import library
 from tripybuild.testing.engines.onnx_sessions import ERRORS, FATAL_ONLY
 from tripybuild.testing.oracles.foreign_calls import (
     ForeignCall,
@@ -78,7 +79,7 @@ def _run(made: NodeModel) -> list[Array]:
 @cache
 def _session(text: bytes) -> Any:
     """A session of a model, of which many calls have the same."""
-    runtime = import_module("onnxruntime")
+    runtime = library.runtime()
     options = runtime.SessionOptions()
     options.log_severity_level = FATAL_ONLY
     options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -114,7 +115,7 @@ def _by_reference(made: NodeModel, why: str) -> list[Array]:
 
 
 def _state() -> Any:
-    return import_module("onnxruntime.capi.onnxruntime_pybind11_state")
+    return library.binding()
 
 
 def _errors() -> tuple[type[Exception], ...]:

@@ -1,0 +1,321 @@
+"""The engine `cpu:onnxruntime`: one program for all sizes, over the weights of the file."""
+
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+
+import numpy as np
+import pytest
+import written
+from safetensors.numpy import save_file
+
+import tripybuild
+from tripybuild.cli.commands import doctor_trial
+from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.targets.cpu import onnx_runtime
+from tripybuild.targets.onnx_runtime import library, session
+from tripybuild.targets.table import parse_target
+from tripybuild.types.dtypes import BY_NAME
+
+ENGINE = "cpu:onnxruntime,threads=2"
+CLASSES = """
+    inputs:
+      tokens: int32[B, S]
+    ranges:
+      B: {min: 1, opt: 2, max: 64}
+      S: {min: 1, opt: 3, max: 64}
+    parts:
+      table: Embedding(200, 64)
+      first: Linear(64, 96)
+      last: Linear(96, 5)
+    steps:
+      words: mean(table(tokens), 1)
+    outputs:
+      y: softmax(last(gelu(first(words))), 1)
+      words: words
+    weights:
+      file: w.safetensors
+    """
+RUNNING = """
+    inputs:
+      x: F[N, 4]
+    parts:
+      mean: running
+    outputs:
+      y: mean(x)
+    define:
+      running:
+        inputs:
+          x: F[B, 4]
+        state:
+          total: {type: "F[B, 4]", first: 0.0}
+          count: {type: "F[()]", first: 0.0}
+        next:
+          total: total + x
+          count: count + 1.0
+        outputs:
+          out: next.total
+    """
+SIZES = [(1, 1), (2, 3), (7, 20), (64, 64)]
+
+
+def classes(folder, target=ENGINE):
+    """The model with random weights, from its file."""
+    random = np.random.default_rng(0)
+    shapes = {
+        "table.weight": (200, 64),
+        "first.weight": (96, 64),
+        "first.bias": (96,),
+        "last.weight": (5, 96),
+        "last.bias": (5,),
+    }
+    arrays = {n: random.normal(size=s).astype(np.float32) / 4 for n, s in shapes.items()}
+    save_file(arrays, folder / "w.safetensors")
+    path = written.write(folder, CLASSES)
+    name = folder / f"{target.partition(',')[0].replace(':', '-')}.tpb"
+    tripybuild.compile(path, target=target, output=name)
+    return tripybuild.load(name)
+
+
+def tokens(batch, length):
+    return np.random.default_rng([batch, length]).integers(0, 200, (batch, length), np.int32)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The model, loaded from its file."""
+    return classes(tmp_path_factory.mktemp("classes"))
+
+
+def one(folder, inputs, output, target=ENGINE):
+    """A model of one expression."""
+    lines = "".join(f"\n      {name}: {kind}" for name, kind in inputs.items())
+    ranges = (
+        "\n    ranges:\n      A: {min: 0, opt: 2}" if any("A" in e for e in inputs.values()) else ""
+    )
+    text = f"\n    inputs:{lines}{ranges}\n    outputs:\n      y: {output}\n    "
+    return tripybuild.compile(written.write(folder, text), target=target)
+
+
+def refusal(run):
+    with pytest.raises(DiagnosticError) as raised:
+        run()
+    return raised.value.diagnostics[0]
+
+
+def test_every_size_has_the_results_of_other_targets(made, tmp_path):
+    """Without a compile: the same session serves all of them."""
+    reference = classes(tmp_path, "reference")
+    for sizes in SIZES:
+        found, wanted = made(tokens=tokens(*sizes)), reference(tokens=tokens(*sizes))
+        assert list(found) == list(wanted)
+        for name, each in wanted.items():
+            np.testing.assert_allclose(found[name], each, rtol=1e-4, atol=1e-5)
+    runs = set(map(id, made.entry()._by_sizes.values()))
+    assert (len(made.entry()._by_sizes), len(runs)) == (len(SIZES), 1)
+
+
+def test_results_are_the_same_each_time(made):
+    """And own their memory: they may be written to, and stay when others are computed."""
+    x = tokens(7, 20)
+    first = made(tokens=x)["y"]
+    kept = first.copy()
+    second = made(tokens=x)["y"]
+    np.testing.assert_array_equal(second, kept)
+    first[...] = 0
+    np.testing.assert_array_equal(made(tokens=x)["y"], kept)
+    np.testing.assert_array_equal(second, kept)
+
+
+def test_arrays_of_any_layout_are_taken(made):
+    """Transposed, and read-only."""
+    x = tokens(3, 5)
+    wanted = made(tokens=x)["y"]
+    np.testing.assert_array_equal(made(tokens=np.asfortranarray(x))["y"], wanted)
+    x.flags.writeable = False
+    np.testing.assert_array_equal(made(tokens=x)["y"], wanted)
+
+
+def test_threads_share_an_executable(made):
+    """Eight of them, with several sizes."""
+    wanted = {sizes: made(tokens=tokens(*sizes))["y"] for sizes in SIZES}
+    wrong = []
+
+    def call():
+        found = [(sizes, made(tokens=tokens(*sizes))["y"]) for sizes in SIZES * 3]
+        wrong.extend(sizes for sizes, y in found if not np.array_equal(y, wanted[sizes]))
+
+    threads = [threading.Thread(target=call) for _ in range(8)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert wrong == []
+
+
+def test_the_file_holds_no_native_code(made):
+    """So that a file from elsewhere needs no rebuild; a session is made of the graph."""
+    assert set(made.members) == {"trace.json", "weights.safetensors"}
+    assert made.manifest["target"] == "cpu:onnxruntime"
+    assert made.manifest["options"] == {"threads": 2}
+    assert made.target.rebuild(made) is made
+
+
+def test_weights_are_read_where_they_are(made):
+    """What a kernel reads in place is not copied; what it reads otherwise, it makes once."""
+    made(tokens=tokens(1, 1))
+    (run,) = set(made.entry()._by_sizes.values())
+    assert run._source.shared == {"table.weight"}
+    values = {name: each.data_ptr() for name, each in run._held[1].items()}
+    assert values == {name: each.ctypes.data for name, each in made.weights.items()}
+
+
+def test_what_was_compiled_is_what_runs(tmp_path, monkeypatch):
+    """It is loaded once, at compilation."""
+    made = one(tmp_path, {"x": "F[2]"}, "x + 1.0")
+    monkeypatch.setattr(onnx_runtime, "lower_onnx", None)
+    assert made(x=np.zeros(2, np.float32))["y"].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("name", ["bfloat16", "float8", "int4", "float16", "int8", "bool"])
+def test_dtypes_cross_the_border(tmp_path, name):
+    """Those that NumPy lacks go as they are stored; two values of 4 bits share a byte there."""
+    dtype = BY_NAME[name].numpy
+    output = f"cast(reshape(cast(x, float32), [3, A]), {name})"
+    made = one(tmp_path, {"x": f"{name}[A, 3]", "z": "F[2]"}, output)
+    for rows in (1, 2, 5):
+        x = (np.arange(rows * 3).reshape(rows, 3) % (2 if name == "bool" else 7)).astype(dtype)
+        found = made(x=x, z=np.zeros(2, np.float32))["y"]
+        assert found.dtype == dtype
+        np.testing.assert_array_equal(
+            found.astype(np.float32), x.reshape(3, rows).astype(np.float32)
+        )
+        found[...] = 0
+
+
+def test_empty_arrays_are_computed(tmp_path):
+    """As any other."""
+    made = one(tmp_path, {"x": "F[A, 3]"}, "relu(x)")
+    assert made(x=np.zeros((0, 3), np.float32))["y"].shape == (0, 3)
+
+
+def test_a_session_keeps_the_state(tmp_path):
+    """What it gave before stays as it was."""
+    model = tripybuild.compile(written.write(tmp_path, RUNNING), target=ENGINE)
+    x = np.ones((3, 4), np.float32)
+    running = model.start(N=3)
+    first = running(x=x)
+    read = dict(running.state)
+    second = running(x=x)
+    assert (first["y"][0, 0], second["y"][0, 0]) == (1, 2)
+    assert (read["mean.total"][0, 0], read["mean.count"]) == (1, 1)
+    assert (running.state["mean.total"] == 2).all()
+
+
+def test_a_missing_kernel_is_said_at_its_line(tmp_path):
+    """With the words of ONNX Runtime."""
+    said = refusal(lambda: one(tmp_path, {"x": "bfloat16[A]"}, "exp(x)"))
+    assert said.code == "onnxruntime-refused"
+    assert "does not compute `Exp` of ONNX" in said.message
+    assert said.span.path == "tiny.yaml"
+    assert "exp(x)" in (tmp_path / "tiny.yaml").read_text().splitlines()[said.span.line - 1]
+    assert any("Could not find an implementation" in note for note in said.notes)
+
+
+def test_too_much_memory_is_an_error(tmp_path):
+    """Of the call, whose arrays it names; the executable works afterwards."""
+    model = one(tmp_path, {"x": "F[A]"}, "reshape(x, [A, 1]) + reshape(x, [1, A])")
+    x = np.zeros(1 << 22, np.float32)
+    assert refusal(lambda: model(x=x)).code == "out-of-memory"
+    assert model(x=x[:2])["y"].tolist() == [[0, 0], [0, 0]]
+
+
+def test_a_failing_node_is_an_error(made, monkeypatch):
+    """With what the call got."""
+    made(tokens=tokens(1, 1))
+    (run,) = set(made.entry()._by_sizes.values())
+    said = refusal(lambda: run([np.zeros((2, 2, 2), np.int32)]))
+    assert said.code == "engine-failed"
+    assert "it got tokens: int32[2, 2, 2]" in said.notes
+    monkeypatch.setattr(run, "_run", lambda *_: (_ for _ in ()).throw(RuntimeError("bad_alloc")))
+    assert refusal(lambda: run([tokens(1, 1)])).code == "out-of-memory"
+
+
+def test_it_says_that_it_is_not_installed(tmp_path, monkeypatch):
+    """And what installs it."""
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    library.runtime.cache_clear()
+    library.binding.cache_clear()
+    try:
+        said = refusal(lambda: one(tmp_path, {"x": "F[2]"}, "x + 1.0"))
+    finally:
+        library.runtime.cache_clear()
+    assert (said.code, said.message) == ("target-unavailable", "ONNX Runtime is not installed")
+    assert said.hint == "install it: pip install 'onnxruntime>=1.30,<2'"
+
+
+def test_threads_are_those_of_the_process():
+    """Or those that the target says; they sleep where nothing is to be done."""
+    assert session.session_options(None).intra_op_num_threads == session.default_threads()
+    options = session.session_options(3)
+    assert options.intra_op_num_threads == 3
+    assert options.get_session_config_entry("session.intra_op.allow_spinning") == "0"
+    assert options.use_deterministic_compute
+    assert parse_target("cpu:onnxruntime,threads=3").options == {"threads": 3}
+
+
+def test_emit_prints_the_operations(tmp_path):
+    """Of ONNX, with symbols."""
+    text = tripybuild.emit(written.write(tmp_path, CLASSES), "onnx")
+    assert "Gather" in text
+    assert "tokens" in text
+    assert "B" in text
+
+
+def test_doctor_tries_it():
+    """In a process of its own."""
+    found = doctor_trial.run_trial("cpu:onnxruntime", 60)
+    assert found["problems"] == []
+    assert list(found["facts"]) == ["onnxruntime"]
+
+
+FORKS = """
+    import os, signal, sys
+    signal.alarm(60)
+    import numpy as np
+    import tripybuild
+    made = tripybuild.load(sys.argv[1])
+    x = np.ones((64, 64), np.int32)
+    wanted = made(tokens=x)["y"]
+    for leave in (os._exit, sys.exit):
+        child = os.fork()
+        if child == 0:
+            signal.alarm(20)
+            leave(0 if np.array_equal(made(tokens=x)["y"], wanted) else 3)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        assert code == 0, code
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        sys.exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    assert np.array_equal(made(tokens=x)["y"], wanted)
+    print(len(os.listdir("/proc/self/task")))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
+def test_a_forked_process_loads_it_again(tmp_path):
+    """And ends, whether it has called it or not; no thread talks with the maker's servers."""
+    classes(tmp_path)
+    home = tmp_path / "home"
+    home.mkdir()
+    environment = {k: v for k, v in os.environ.items() if k != library.TELEMETRY}
+    environment |= {"HOME": str(home), "TRIPYBUILD_CACHE_DIR": str(tmp_path / "cache")}
+    words = [sys.executable, "-c", textwrap.dedent(FORKS), str(tmp_path / "cpu-onnxruntime.tpb")]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.split() == ["2"]  # Python's, and one beside it that computes
+    assert list(home.rglob("*")) == []

@@ -1,0 +1,80 @@
+"""The engine `cpu:onnxruntime`: one session of ONNX Runtime for all sizes of an entry.
+
+The file holds the graph and the weights, and nothing that ONNX Runtime reads: the graph is lowered
+where it is loaded, so that a file from elsewhere can do no more than compute.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tripybuild.compiler.lowering.footprint import check_footprint
+from tripybuild.compiler.lowering.lower import lower_onnx
+from tripybuild.compiler.lowering.specialize import check_laws, specialize_graph
+from tripybuild.errors.logger import logger
+from tripybuild.model.model_graph import EntryGraph, ModelGraph
+from tripybuild.onnx.text import model_text
+from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
+from tripybuild.targets.executable_file import GRAPH, entry_member
+from tripybuild.targets.graph_model import graph_model
+from tripybuild.targets.onnx_runtime.model import session_of_model
+from tripybuild.targets.onnx_runtime.session import RuntimeSession
+from tripybuild.targets.protocol import CompileRequest, Loader, Run, Shapes, Target
+
+# The newest one of which the lowerings use an operator that ONNX Runtime computes faster.
+OPSET = 22
+# What was compiled last, by the member that its graph is in: the same process loads it next.
+_ready: dict[int, tuple[object, RuntimeSession]] = {}
+
+
+class OnnxRuntime(Target):
+    """ONNX Runtime on the processor."""
+
+    distribution = "onnxruntime"
+
+    def compile(self, request: CompileRequest) -> CompiledModel:
+        """Load each entry once, which finds what ONNX Runtime refuses, and keep the graph."""
+        made = graph_model(request)
+        _ready.clear()
+        for entry in made.entries.values():
+            request.tell(f"compile {entry.name}".rstrip())
+            session = self._session(entry, request.folder)
+            member = made.members[_graph_member(entry)]
+            _ready[id(member)] = member, session
+        return made
+
+    def load(self, entry: CompiledEntry) -> Loader:
+        """One session for all sizes."""
+        member = entry.model.members[_graph_member(entry)]
+        held, session = _ready.pop(id(member), (None, None))
+        if session is None or held is not member:
+            session = self._session(entry)
+
+        def load_sizes(sizes: Mapping[str, int]) -> Run:
+            check_footprint(specialize_graph(entry.graph, sizes))
+            return session
+
+        return load_sizes
+
+    def emit(self, built: ModelGraph, entry: EntryGraph, shapes: Shapes) -> str:
+        """The operations of ONNX, for which the laws may wait."""
+        check_laws(built, entry.graph, shapes[1:])
+        return model_text(lower_onnx(entry.graph, OPSET))
+
+    def _session(self, entry: CompiledEntry, folder: Path | None = None) -> RuntimeSession:
+        """Lower the graph of an entry, and load it.
+
+        Raises:
+            DiagnosticError: ONNX Runtime is not installed, or refuses an operation.
+        """
+        graph = entry.graph
+        with logger.log_time(f"lower {graph.name} to ONNX"):
+            model = lower_onnx(graph, OPSET, folder)
+        with logger.log_time("load into ONNX Runtime"):
+            weights: dict[str, Any] = {name: entry.model.weights[name] for name in graph.weights}
+            threads = self.options.get("threads")
+            return session_of_model(model, weights, None if threads is None else int(threads))
+
+
+def _graph_member(entry: CompiledEntry) -> str:
+    return entry_member(GRAPH, entry.name)

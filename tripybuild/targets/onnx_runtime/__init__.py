@@ -1,0 +1,1 @@
+"""ONNX Runtime on the processor: sessions that take arrays, and arrays as it holds them."""

@@ -1,0 +1,179 @@
+"""Sessions of ONNX Runtime: a model that is called with arrays of any sizes.
+
+Invariant: the weights are read where they lie, so that their arrays live as long as the session.
+"""
+
+import ctypes
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from threading import RLock
+from typing import Any
+from weakref import WeakSet
+
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.process import memory
+from tripybuild.process.per_process import per_process, process
+from tripybuild.targets.onnx_runtime.arrays import Array, is_native, prepared, read, tensor
+from tripybuild.targets.onnx_runtime.library import (
+    FATAL_ONLY,
+    binding,
+    error_words,
+    errors,
+    is_out_of_memory,
+    runtime,
+)
+from tripybuild.types.dtypes import dtype
+
+Names = Mapping[str, dtype]
+
+# Idle threads sleep: those that spin for the next part of the work take the processor from others.
+_CONFIGURATION = {
+    "session.intra_op.allow_spinning": "0",
+    "session.inter_op.allow_spinning": "0",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSource:
+    """What a session is made from.
+
+    Args:
+        label: The name of the model in messages.
+        model: The bytes of ONNX; weights are initializers with their data elsewhere.
+        inputs: The dtype of each input by its name, in the order of a call.
+        outputs: The dtype of each output.
+        weights: The weights with their dtypes.
+        shared: The weights that are read from their arrays in each call. Of the others, ONNX
+            Runtime makes what its kernels read once.
+        threads: How many threads compute; by default one for each processor of this process.
+    """
+
+    label: str
+    model: bytes
+    inputs: Names
+    outputs: Names
+    weights: Mapping[str, tuple[dtype, Array]]
+    shared: frozenset[str] = frozenset()
+    threads: int | None = None
+
+
+class RuntimeSession:
+    """A loaded model; several threads may call it.
+
+    A forked process has none of the threads of its parent, so the first call there loads the model
+    again.
+    """
+
+    def __init__(self, source: SessionSource) -> None:
+        self._source = source
+        self._inputs, self._outputs = list(source.inputs), list(source.outputs)
+        kinds = [*source.inputs.values(), *source.outputs.values()]
+        self._is_native = all(map(is_native, kinds))
+        self._input_types = list(source.inputs.items())
+        self._output_types = list(source.outputs.values())
+        self._load()
+        _sessions.add(self)
+
+    def _load(self) -> None:
+        mark = process.mark
+        self._held, self.native = load_session(self._source)
+        self._run = self.native.run
+        self._mark = mark  # last: another thread calls as soon as it reads this
+
+    def __call__(self, arrays: Sequence[Array]) -> list[Array]:
+        """Run the model; the results own their memory and may be written to.
+
+        Raises:
+            DiagnosticError: There is not enough memory, or a node fails.
+        """
+        if self._mark is not process.mark:
+            with _reload_lock():
+                if self._mark is not process.mark:
+                    self._load()
+        try:
+            if self._is_native:
+                taken = dict(zip(self._inputs, arrays, strict=True))
+                results: list[Array] = self._run(self._outputs, taken, None)
+                return results
+            return self._run_values(arrays)
+        except errors() as error:
+            raise self._failure(error, arrays) from error
+
+    def _run_values(self, arrays: Sequence[Array]) -> list[Array]:
+        """Run with values that NumPy has no dtypes for."""
+        held = [prepared(each, t) for (_, t), each in zip(self._input_types, arrays, strict=True)]
+        taken = {
+            name: tensor(array, type)
+            for (name, type), array in zip(self._input_types, held, strict=True)
+        }
+        results = self.native.run_with_ort_values(taken, self._outputs, None)
+        return [read(each, type) for each, type in zip(results, self._output_types, strict=True)]
+
+    def _failure(self, error: Exception, arrays: Sequence[Array]) -> DiagnosticError:
+        label = self._source.label
+        taken = ", ".join(
+            f"{name}: {each.dtype}{list(each.shape)}"
+            for name, each in zip(self._inputs, arrays, strict=True)
+        )
+        if is_out_of_memory(error):
+            message = f"`{label}` needs more memory than available"
+            return memory.memory_error(message, [f"it got {taken}"], error)
+        message = f"ONNX Runtime failed to run `{label}`: {error_words(error)}"
+        return DiagnosticError(Diagnostic("engine-failed", message, notes=(f"it got {taken}",)))
+
+
+def load_session(source: SessionSource) -> tuple[list[Any], Any]:
+    """What a native session reads, and the session.
+
+    Raises:
+        Exception: One of `library.errors()`: the model is refused.
+    """
+    value, options = runtime().OrtValue, session_options(source.threads)
+    held = {name: (prepared(each, t), t) for name, (t, each) in source.weights.items()}
+    values = {name: value(tensor(*each)) for name, each in held.items()}
+    if values:
+        options.add_external_initializers(list(values), list(values.values()))
+    for name in source.shared:
+        options.add_initializer(name, values[name])
+    made = binding().InferenceSession(options, source.model, False, False)
+    made.initialize_session(["CPUExecutionProvider"], [{}], set())
+    return [held, values], made
+
+
+def session_options(threads: int | None) -> Any:
+    """Options of sessions: deterministic, silent, without telemetry or files."""
+    options = binding().SessionOptions()
+    options.log_severity_level = FATAL_ONLY
+    options.intra_op_num_threads = threads or default_threads()
+    options.inter_op_num_threads = 1
+    options.use_deterministic_compute = True
+    for key, value in _CONFIGURATION.items():
+        options.add_session_config_entry(key, value)
+    return options
+
+
+def default_threads() -> int:
+    """A thread for each processor that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@per_process
+def _reload_lock() -> RLock:
+    """Serialize the threads of a forked process that call what was loaded before the fork."""
+    return RLock()
+
+
+_sessions: WeakSet[RuntimeSession] = WeakSet()
+
+
+def _keep_alive() -> None:
+    """Never take a session of the parent apart: that would wait for threads that are not here."""
+    for each in list(_sessions):
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(each.native))
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_keep_alive)
