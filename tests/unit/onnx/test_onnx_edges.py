@@ -133,11 +133,13 @@ def test_indices_beyond_the_ends_are_brought_inside():
 
 
 def test_integers_wrap_around_and_are_exact():
-    """Sums and products of 32 bits, and powers that 64 bits hold."""
+    """Sums, products of 32 bits, and powers that 64 bits hold."""
     most = np.array([[2**31 - 1, 2**31 - 1, 3]], np.int32)
     agree(
         graph_of(lambda x: (tp.sum(x, 1), tp.prod(x[:, 1:], 1)), (dtypes.int32, (1, 3))), ({}, most)
     )
+    large = np.array([[2**53 + 1, 2, -1], [2**63 - 1, 2**62, 5], [-(2**63), -1, 3]], np.int64)
+    agree(graph_of(lambda x: (tp.sum(x, 0), tp.sum(x, 1)), (dtypes.int64, (3, 3))), ({}, large))
     base = np.array([3, -3, 2, -1, -1, 0, 1, -1, 2, 7], np.int64)
     exponent = np.array([39, 39, 62, 101, -3, 0, -5, 2**40, -1, 1], np.int64)
     graph = graph_of(lambda x, y: x**y, *[(dtypes.int64, (10,))] * 2)

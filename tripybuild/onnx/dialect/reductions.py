@@ -1,7 +1,7 @@
 """Reductions of the ONNX dialect: the same for all runtimes, whatever the dtype and the values.
 
-Invariant: NaN is found where one is there, integers of 32 bits wrap around, and what is empty gives
-what the declaration says.
+Invariant: NaN is found where one is there, sums of integers wrap around, and what is empty gives
+what the declaration says. A product of integers is exact up to 2 ** 53.
 """
 
 from collections.abc import Sequence
@@ -13,6 +13,7 @@ from tripybuild.onnx.value import OnnxValue
 from tripybuild.types import dtypes
 
 EXTREMES = frozenset({"ReduceMax", "ReduceMin"})
+HALF = 2**32
 TOTALS = frozenset({"ReduceProd", "ReduceSum"})
 
 
@@ -29,6 +30,8 @@ def reduce(value: OnnxValue, dims: Sequence[int], kind: str, keepdim: bool = Fal
         # Some runtimes pass over NaN.
         is_nan: OnnxValue = call("IsNaN", value)
         return where(reduce(is_nan, dims, "ReduceMax", keepdim), float("nan"), found)
+    if value.dtype is dtypes.int64 and kind == "ReduceSum":
+        return _exact_sum(value, dims, keepdim)
     wide = value.dtype
     if wide is dtypes.boolean:  # ONNX Runtime has neither the largest nor the smallest of none
         wide = dtypes.uint8
@@ -40,6 +43,14 @@ def reduce(value: OnnxValue, dims: Sequence[int], kind: str, keepdim: bool = Fal
 def _combine(name: str, value: OnnxValue, dims: Sequence[int], keepdim: bool) -> OnnxValue:
     found: OnnxValue = call(name, value, list(dims), keepdims=keepdim)
     return found
+
+
+def _exact_sum(value: OnnxValue, dims: Sequence[int], keepdim: bool) -> OnnxValue:
+    """A sum of int64 from those of both halves: ONNX Runtime adds integers as float64."""
+    low = value % HALF
+    high = (value - low) / HALF
+    lower, upper = (_combine("ReduceSum", each, dims, keepdim) for each in (low, high))
+    return upper * HALF + lower
 
 
 def _mean(value: OnnxValue, dims: Sequence[int], keepdim: bool) -> OnnxValue:
