@@ -91,6 +91,13 @@ def test_sizes_of_images_are_symbols(kind):
     agree(graph, *[({"B": b, "S": s}, floats(2, 3, b, s)) for b, s in ((5, 4), (3, 7))])
 
 
+@pytest.mark.parametrize("kind", ["resize_linear", "resize_cubic"])
+def test_channels_may_be_a_symbol_whose_number_is_given(kind):
+    """That they stay as many is a law of each call; runtimes have no cubes of curves."""
+    graph = graph_of(lambda x: getattr(tp, kind)(x, [2, 3, 7, 8]), (dtypes.float32, (2, B, 5, 6)))
+    agree(graph, ({"B": 3}, floats(2, 3, 5, 6)))
+
+
 def test_a_loop_over_no_rows_gives_what_it_began_with():
     """ONNX Runtime's `Scan` refuses to run."""
 

@@ -60,7 +60,8 @@ def resample(
 def _resize(input: OnnxValue, shape: Sequence[Size], **options: object) -> OnnxValue:
     """`Resize` of images: runtimes interpolate along two or three last dimensions only."""
     old = input.shape or ()
-    count = 3 if len(old) > 2 and not holds(old[-3] == shape[-3]) else 2
+    deep = options["mode"] != "cubic" and len(old) > 2 and not holds(old[-3] == shape[-3])
+    count = 3 if deep else 2
     sizes = [list(old), list(shape)]
     flat = len(old) not in {count, count + 2}
     if flat:
