@@ -11,7 +11,7 @@ from tripybuild.targets.openvino.refusals import CODE, HINT, nodes_of, place_spa
 # How OpenVINO names nodes of ONNX, and those that it made of them.
 NAMED = re.compile(
     r"<Node\(\w*\): (?P<node>[^>]+)>|[Oo]peration name: (?P<operation>\S+)"
-    r"|friendly_name '(?P<friendly>[^']+)'|node (?:with name )?[`'\"](?P<name>[^`'\"]+)[`'\"]"
+    r"|friendly_name '(?P<friendly>[^']+)'|node (?:with name )?[`'\"](?P<name>[^`'\"<]+)[`'\"]"
 )
 UNKNOWN = re.compile(r"No conversion rule found for operations: (?P<names>.+)")
 # Lines that say where in OpenVINO's sources something failed, and headings.

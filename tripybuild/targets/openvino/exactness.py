@@ -16,7 +16,8 @@ from tripybuild.onnx.table import find_operator
 from tripybuild.targets.openvino import bounds
 from tripybuild.targets.openvino.bounds import FLOAT32, INT32, SIZES, Bounds, dtype_bounds
 from tripybuild.targets.openvino.integer_kernels import (
-    COUNTS,
+    CARRYING,
+    INDICES,
     NARROW,
     SHAPES,
     IntegerKernel,
@@ -42,6 +43,8 @@ class Known:
         shape: Those of its sizes, where they are known.
         constant: Whether its elements are the same in each call.
         sizes: Whether its elements are sizes, or computed from sizes and constants alone.
+        carried: Whether its elements are numbers of a narrower dtype. Constants beyond float32 are
+            infinite then, which no number that is carried is beyond.
     """
 
     dtype: dtype | None
@@ -49,6 +52,7 @@ class Known:
     shape: Shape = None
     constant: bool = False
     sizes: bool = False
+    carried: bool = False
 
 
 Values = dict[str, Known]
@@ -68,6 +72,7 @@ class Exactness:
     ranges: Mapping[str, Bounds] = field(default_factory=dict)
     weights: Mapping[str, Array] = field(default_factory=dict)
     found: list[Refusal] = field(default_factory=list)
+    dtypes: dict[str, dtype | None] = field(default_factory=dict)
 
     def refusals(self) -> list[Refusal]:
         """What OpenVINO would compute differently."""
@@ -84,6 +89,7 @@ class Exactness:
         for node in graph.nodes:
             for name, result in zip(node.outputs, self._node(node, known), strict=False):
                 known[name] = self._declared(result, declared.get(name))
+        self.dtypes |= {name: each.dtype for name, each in known.items()}
         return [known.get(each.name, Known(each.dtype)) for each in graph.outputs]
 
     def _declared(self, found: Known, value: ValueInfo | None) -> Known:
@@ -114,21 +120,34 @@ class Exactness:
         results = [Known(each) for each in self._types(node, inputs)]
         if node.operator in SHAPES:
             return [_size(node, inputs, results[0])]
-        self._check_floats(node, [e.dtype for e in (*inputs, *results) if e is not None])
-        if node.operator in COUNTS:
-            counted = [whole(each.dtype, SIZES) for each in results]
-            return [replace(e, bounds=b) for e, b in zip(results, counted, strict=True)]
+        given = [each for each in inputs if each is not None]
+        carried = self._check_floats(node, given, [each.dtype for each in results])
+        results = [replace(each, carried=carried) for each in results]
         if node.operator == "Constant":
             return [_constant(node, results[0])]
-        return [self._result(node, inputs, each) for each in results]
+        indices = INDICES.get(node.operator, len(results))
+        return [
+            *(self._result(node, inputs, each) for each in results[:indices]),
+            *(replace(each, bounds=whole(each.dtype, SIZES)) for each in results[indices:]),
+        ]
 
-    def _check_floats(self, node: Node, kinds: Sequence[dtype | None]) -> None:
-        """Refuse floats that no kernel computes with."""
-        if float64 in kinds:
+    def _check_floats(
+        self, node: Node, inputs: Sequence[Known], results: Sequence[dtype | None]
+    ) -> bool:
+        """Refuse floats that no kernel computes with.
+
+        Returns:
+            Whether the results are numbers of a narrower dtype that float64 carries.
+        """
+        wide = [each for each in inputs if each.dtype is float64]
+        carries = node.operator in CARRYING and all(e.carried or e.constant for e in wide)
+        kinds = [*(each.dtype for each in inputs), *results]
+        if float64 in kinds and not carries:
             self._refuse(node, "float64-is-float32", f"`{node.operator}`")
         for kind, operators in NARROW.items():
             if kind in kinds and node.operator not in operators:
                 self._refuse(node, "no-kernel", f"`{node.operator}` of {kind}")
+        return carries
 
     def _types(self, node: Node, inputs: Sequence[Known | None]) -> Sequence[dtype | None]:
         schema = find_operator(node.operator, self.model.opset)

@@ -112,14 +112,25 @@ KERNELS: Mapping[str, IntegerKernel] = MappingProxyType(
         "TopK": _FIRST,
         "Transpose": _FIRST,
         "Trilu": _float(bounds.with_zero, (0,)),
+        "Unique": _float(bounds.hull, (0,)),
         "Unsqueeze": _FIRST,
         "Where": _SELECTED,
     }
 )
-# Operators whose integers are indices or numbers of elements of a tensor that is there.
-COUNTS = frozenset({"ArgMax", "ArgMin", "NonZero", "Shape", "Size", "Unique"})
+# The first result of an operator that is made of indices, as those behind it are.
+INDICES: Mapping[str, int] = MappingProxyType(
+    {"ArgMax": 0, "ArgMin": 0, "MaxPool": 1, "NonZero": 0, "TopK": 1, "Unique": 1}
+)
 # Operators that read types and sizes, and no elements.
 SHAPES = frozenset({"Shape", "Size"})
+# Operators that give numbers as they are, or compare them.
+CARRYING = frozenset(
+    {
+        *("ArgMax", "ArgMin", "Cast", "Concat", "Constant", "Expand", "Flatten", "Gather"),
+        *("GatherElements", "GatherND", "Identity", "IsNaN", "Max", "Min", "Reshape", "Shape"),
+        *("Slice", "Split", "Squeeze", "TopK", "Transpose", "Unsqueeze", "Where"),
+    }
+)
 # Operators that take floats of few bits; others fail in a call, end the process, or mix them up.
 NARROW: Mapping[dtype, frozenset[str]] = MappingProxyType(
     {

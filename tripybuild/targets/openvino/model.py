@@ -15,9 +15,9 @@ from tripybuild.targets.openvino.bounds import Bounds
 from tripybuild.targets.openvino.compile_failure import compile_failure
 from tripybuild.targets.openvino.exactness import Exactness
 from tripybuild.targets.openvino.library import core, library
-from tripybuild.targets.openvino.loops import separate_states
 from tripybuild.targets.openvino.refusals import empty_tensors
 from tripybuild.targets.openvino.tensors import Array, pack, tensor_over
+from tripybuild.targets.openvino.workarounds import work_around
 
 
 class ReadableModel:
@@ -39,7 +39,8 @@ class ReadableModel:
         ranges: Mapping[str, Bounds] | None = None,
     ) -> None:
         weights = weights or {}
-        found = [*empty_tensors(model.graph), *Exactness(model, ranges or {}, weights).refusals()]
+        exactness = Exactness(model, ranges or {}, weights)
+        found = [*empty_tensors(model.graph), *exactness.refusals()]
         if found:
             raise DiagnosticError(*dict.fromkeys(each.diagnostic() for each in found))
         graph = model.graph
@@ -47,7 +48,9 @@ class ReadableModel:
         self._shared = [each for each in graph.initializers if each.data is None]
         # Arrays are held as long as the model, which reads their memory.
         self._arrays = [pack(weights[each.name], each.dtype) for each in self._shared]
-        self._content = encode_model(separate_states(_with_inputs(model, self._shared)))
+        self._content = encode_model(
+            work_around(_with_inputs(model, self._shared), exactness.dtypes)
+        )
 
     def read(self) -> Any:
         """The model in OpenVINO's own form, with constants over the arrays.

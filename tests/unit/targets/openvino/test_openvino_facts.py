@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 from openvino_models import constant, model, node, program, refusals, require_openvino, run, value
 
+from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.onnx.model import GraphDef
 from tripybuild.onnx.table import operator_names
 from tripybuild.targets.openvino import exactness
 from tripybuild.targets.openvino.bounds import Bounds
 from tripybuild.targets.openvino.integer_kernels import KERNELS
 from tripybuild.types.dtypes import (
+    bfloat16,
     boolean,
     float8,
     float32,
@@ -287,7 +289,7 @@ def test_states_that_are_exchanged():
 def test_states_that_are_exchanged_still_need_a_node(monkeypatch):
     """Without it both become one."""
     require_openvino()
-    monkeypatch.setattr("tripybuild.targets.openvino.model.separate_states", lambda made: made)
+    monkeypatch.setattr("tripybuild.targets.openvino.model.work_around", lambda made, _: made)
     assert exchange(3) != [2, 1]
 
 
@@ -406,3 +408,86 @@ def test_nan_is_lost(case):
     made, given, seen = SILENT[case]
     (found,) = run(made, *given)
     assert found.reshape(-1).tolist() == seen
+
+
+def reduced(operator, kind=float32):
+    """A reduction of the rows of a matrix."""
+    nodes = [node(operator, "x axis", "y", keepdims=0)]
+    given = [value("x", kind, "N", 2)]
+    return model(nodes, given, [value("y", kind, "N")], [constant("axis", [1])])
+
+
+INFINITE = {"ReduceMax": -np.inf, "ReduceMin": np.inf}
+
+
+@pytest.mark.parametrize("kind", [float32, bfloat16], ids=str)
+@pytest.mark.parametrize("operator", INFINITE)
+def test_extremes_of_infinities(operator, kind):
+    """They are infinite, and the least finite number is itself."""
+    require_openvino()
+    far, least = INFINITE[operator], kind.lowest if operator == "ReduceMax" else kind.highest
+    x = np.array([[far, far], [far, 1], [least, far], [-3, 2]]).astype(kind.numpy)
+    (found,) = run(reduced(operator, kind), x)
+    wanted = x.max(axis=1) if operator == "ReduceMax" else x.min(axis=1)
+    np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("operator", INFINITE)
+def test_extremes_of_infinities_still_need_halves(operator, monkeypatch):
+    """Without them, they are the last finite number."""
+    require_openvino()
+    monkeypatch.setattr("tripybuild.targets.openvino.model.work_around", lambda made, _: made)
+    (found,) = run(reduced(operator), np.full((1, 2), INFINITE[operator], np.float32))
+    assert np.isfinite(found).all()
+
+
+def running(**directions):
+    """A scan of running sums, which are scaled by a number from outside."""
+    body = GraphDef(
+        "body",
+        (node("Add", "sum row", "added"), node("Mul", "added scale", "scaled")),
+        (value("sum", float32, 2), value("row", float32, 2)),
+        (value("added", float32, 2), value("scaled", float32, 2)),
+    )
+    nodes = [node("Scan", "zero x", "last all", body=body, num_scan_inputs=1, **directions)]
+    given = [value("x", float32, "N", 2), value("scale", float32)]
+    results = [value("last", float32, 2), value("all", float32, "N", 2)]
+    return model(nodes, given, results, [constant("zero", np.zeros(2, np.float32))])
+
+
+BACK = {"scan_input_directions": [1], "scan_output_directions": [1]}
+
+
+@pytest.mark.parametrize("directions", [{}, BACK], ids=["forward", "back"])
+def test_scans_that_read_values_from_outside(directions):
+    """They are loops, of any length."""
+    require_openvino()
+    compiled = program(running(**directions))
+    for rows in (3, 1, 4):
+        x = np.arange(2 * rows, dtype=np.float32).reshape(rows, 2)
+        last, every = compiled([x, np.float32(2)], [(2,), (rows, 2)])
+        sums = np.cumsum(x[::-1], axis=0)[::-1] if directions else np.cumsum(x, axis=0)
+        np.testing.assert_array_equal(last, x.sum(axis=0))
+        np.testing.assert_array_equal(every, 2 * sums)
+
+
+def test_scans_that_read_values_from_outside_are_still_refused(monkeypatch):
+    """OpenVINO counts those values as states."""
+    require_openvino()
+    monkeypatch.setattr("tripybuild.targets.openvino.model.work_around", lambda made, _: made)
+    with pytest.raises(DiagnosticError, match="does not compile `Scan` of ONNX"):
+        run(running(), np.zeros((1, 2), np.float32), np.float32(2))
+
+
+def test_float64_may_carry_narrower_numbers():
+    """Where it is compared and moved alone; what it is computed with is refused."""
+    far = constant("far", np.float64(-1e300))
+    nodes = [node("Cast", "x", "w", to=11), node("Max", "w far", "k"), node("TopK", "k n", "v i")]
+    given, results = [value("x", float32, "N")], [value("i", int64, 2)]
+    made = model(nodes, given, results, [far, constant("n", [2])])
+    assert refusals(made) == []
+    (message,) = refusals(model([*nodes, node("Add", "v v", "s")], given, results, [far]))
+    assert message == "OpenVINO computes float64 in float32: `Add`"
+    require_openvino()
+    (found,) = run(made, np.float32([1, -np.inf, 3]))
+    assert found.tolist() == [2, 0]
