@@ -148,10 +148,10 @@ def test_a_refusal_is_declared_in_its_words(plant):
     undeclared = "builder at opset 26: .* which is not a declared refusal"
     with pytest.raises(AssertionError, match=undeclared):
         of.check_onnxruntime("float32")
-    with_facts("exp", "onnx", fact(of, "f", "T == float32", says=("no form",))).check_onnxruntime(
-        "float32"
-    )
-    other = with_facts("exp", "onnx", fact(of, "f", "T == float32", says=("other words",)))
+    when = "T == float32 and 0 not in S"  # nothing is computed of what is empty
+    declared = with_facts("exp", "onnx", fact(of, "f", when, says=("no form",)))
+    declared.check_onnxruntime("float32")
+    other = with_facts("exp", "onnx", fact(of, "f", when, says=("other words",)))
     with pytest.raises(AssertionError, match=undeclared):
         other.check_onnxruntime("float32")
 
