@@ -15,10 +15,15 @@ def check_overwrite(path: Path, is_own: Callable[[Path], bool], kind: str) -> No
         kind: What messages call it: `an executable`.
 
     Raises:
-        DiagnosticError: It is a file of another kind, or there is no such folder.
+        DiagnosticError: It is a folder, a file of another kind, or in a folder that is not there.
     """
     try:
         _check_folder(path)
+        if path.is_dir():
+            message = f"`{path}` cannot be written: it is a folder"
+            raise DiagnosticError(
+                Diagnostic("output-unwritable", message, hint="name a file in it")
+            )
         other = path.is_file() and not is_own(path)
     except (OSError, ValueError):  # the write reports it
         other = False

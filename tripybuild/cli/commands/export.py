@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 SPECS = frozenset({".yaml", ".yml"})
+ONNX = ".onnx"
 
 
 @command
@@ -84,7 +85,7 @@ def export_model(
     start = time.perf_counter()
     asked = program(source)
     name = source.stem if asked is None else asked.name
-    request = ExportRequest(output or Path(f"{name}.onnx"), opset, entry, embed)
+    request = ExportRequest(output or Path(f"{name}{ONNX}"), opset, entry, embed)
     own: dict[str, Any] = {"sizes": sizes, "weights": weights, "config": config}
     if asked is not None:
         reject_spec_flags(source, **own, function=None, registry=registry, entry=entry)
@@ -107,8 +108,9 @@ def _export_spec(
     from tripybuild.compiler.export.export import export_spec  # noqa: PLC0415
     from tripybuild.packages.libraries import model_libraries  # noqa: PLC0415
 
-    if is_mlir(spec):
-        message = f"`{spec}` is a module of MLIR, which is not exported"
+    if is_mlir(spec) or spec.suffix == ONNX:
+        kind = "module of MLIR" if is_mlir(spec) else "model of ONNX"
+        message = f"`{spec}` is a {kind}, which is not exported"
         hint = "export a spec, an executable or a Python function"
         raise DiagnosticError(Diagnostic("target-unfit", message, hint=hint))
     return export_spec(spec, request, homes=model_libraries(added, spec), **how)
