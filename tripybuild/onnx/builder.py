@@ -20,6 +20,13 @@ from tripybuild.onnx.value import OnnxValue, Shape
 from tripybuild.symbolic.dims import Dim, linear_form
 from tripybuild.types.dtypes import dtype
 
+# Operators whose results are others each time.
+RANDOM = frozenset(
+    {
+        *("Bernoulli", "Dropout", "Multinomial", "RandomNormal", "RandomNormalLike"),
+        *("RandomUniform", "RandomUniformLike"),
+    }
+)
 TensorType = tuple[dtype, Sequence[Any]]
 Constant = tuple[dtype, tuple[int, ...], bytes]
 
@@ -70,7 +77,7 @@ class OnnxGraph:
         self._files: dict[str, str] = {}
         self._numbers: dict[OnnxValue, float] = {}
         for value in (*self.inputs.values(), *self.weights.values()):
-            self.learn(value, self.prologue)
+            self.learn(value, value.shape or (), self.prologue)
 
     def __enter__(self) -> Self:
         if _active.graph is not None:
@@ -120,22 +127,36 @@ class OnnxGraph:
         bodies: Mapping[str, Body] | None = None,
         scope: Scope | None = None,
     ) -> GraphNode:
-        """Add a node that has results of some dtypes; all is known to be legal."""
+        """Add a node that has results of some dtypes; all is known to be legal.
+
+        The same node is there once, unless it has graphs or draws random numbers.
+        """
+        scope = scope or self.scope
+        shared = bodies is None and schema.name not in RANDOM
+        key = (schema.name, *inputs, repr(attributes), *types) if shared else None
+        found = None if key is None else next(scope.find_node(key), None)
+        if found is not None:
+            return found
         place = ("sizes", "") if scope is self.prologue else self.place
         node = GraphNode(schema, inputs, attributes, bodies=bodies or {}, place=place)
         node.outputs = tuple([OnnxValue(each, producer=node) for each in types])
-        (scope or self.scope).nodes.append(node)
+        scope.nodes.append(node)
+        if key is not None:
+            scope.calls[key] = node
         return node
 
     def declare(self, value: OnnxValue, shape: Shape) -> None:
-        """Note the shape of a value, and where its symbols can be found again."""
+        """Note the shape of a value, and where its symbols can be found again.
+
+        A value that several operations give has a shape of each, with symbols of its own.
+        """
         if value.shape is None:
             value.shape = shape
-        self.learn(value, self.scope)
+        self.learn(value, shape, self.scope)
 
-    def learn(self, value: OnnxValue, scope: Scope) -> None:
+    def learn(self, value: OnnxValue, shape: Shape, scope: Scope) -> None:
         """Note the symbols that are dimensions of a value, or follow from one."""
-        for axis, size in enumerate(value.shape or ()):
+        for axis, size in enumerate(shape):
             if isinstance(size, Dim) and (found := linear_form(size)) is not None:
                 name, factor, offset = found
                 known = next((s.sources[name] for s in scope.chain() if name in s.sources), None)
@@ -173,7 +194,7 @@ class OnnxGraph:
         outer, self.scope = self.scope, Scope(self.scope)
         try:
             for value in takes:
-                self.learn(value, self.scope)
+                self.learn(value, value.shape or (), self.scope)
             gives = fill(*takes)
             several = (gives,) if isinstance(gives, OnnxValue) else tuple(gives)
             return Body(tuple(takes), self.scope, several)

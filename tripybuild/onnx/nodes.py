@@ -55,6 +55,7 @@ class Scope:
         self.outer = outer
         self.nodes: list[GraphNode] = []
         self.known: dict[Hashable, OnnxValue] = {}
+        self.calls: dict[Hashable, GraphNode] = {}
         self.sources: dict[str, SymbolSource] = {}
 
     def chain(self) -> Iterator["Scope"]:
@@ -67,6 +68,10 @@ class Scope:
     def find(self, key: Hashable) -> OnnxValue | None:
         """What this scope or one around it knows under a key."""
         return next((each.known[key] for each in self.chain() if key in each.known), None)
+
+    def find_node(self, key: Hashable) -> Iterator[GraphNode]:
+        """The nodes of this scope and those around it that are the same call."""
+        return (each.calls[key] for each in self.chain() if key in each.calls)
 
     def once(self, key: Hashable, make: Callable[[], OnnxValue]) -> OnnxValue:
         """What is known here under a key, or what is made now."""

@@ -112,11 +112,7 @@ class SizeTensors:
         return self._shape(value, axis, axis + len(run), scope)
 
     def _shape(self, value: OnnxValue, start: int, end: int, scope: Scope) -> OnnxValue:
-        attributes = {"start": start, "end": end}
-        return scope.once(
-            ("shape", value, start, end),
-            lambda: self._node("Shape", [value], attributes, int64, scope),
-        )
+        return self._node("Shape", [value], {"start": start, "end": end}, int64, scope)
 
     def _numbers(self, numbers: Sequence[int]) -> OnnxValue:
         return self.graph.numbers(numbers, int64)
@@ -205,9 +201,7 @@ class SizeTensors:
         return self._add("Not", result, scope=scope, kind=boolean) if negated else result
 
     def _add(self, name: str, *operands: OnnxValue, scope: Scope, kind: dtype = int64) -> OnnxValue:
-        """A node without attributes, which is there once for its operands."""
-        key = (name, *operands)
-        return scope.once(key, lambda: self._node(name, operands, {}, kind, scope))
+        return self._node(name, operands, {}, kind, scope)
 
     def _node(
         self, name: str, operands: Sequence[OnnxValue], said: Any, kind: dtype, scope: Scope

@@ -118,6 +118,34 @@ def test_indices_are_the_integers_that_the_operator_takes():
     assert operators(agree(graph, ({"B": 2}, floats(2, 3))))[-2:] == ["ArgMax", "Cast"]
 
 
+def test_the_same_call_is_one_node():
+    """Random numbers are new ones each time."""
+
+    def function(x):
+        return tp.exp(x) + tp.softmax(tp.exp(x), 0), tp.softmax(tp.exp(x), 0), tp.exp(-x)
+
+    graph = graph_of(function, (dtypes.float32, (B,)))
+    model = agree(graph, ({"B": 3}, floats(3)))
+    assert operators(model).count("Exp") == 2
+    assert operators(model).count("Softmax") == 1
+
+    def draw(x):
+        return [tp.random_uniform([2]) + x for _ in range(2)]
+
+    nodes = lower_onnx(graph_of(draw, (dtypes.float32, (2,))), 20).graph.nodes
+    assert [node.operator for node in nodes].count("RandomUniformLike") == 2
+
+
+def test_one_node_has_the_symbols_of_all_that_it_stands_for():
+    """Each search for what is not zero finds a number that no type tells."""
+
+    def function(x):
+        first, second = (tp.nonzero(x > 0.0) for _ in range(2))
+        return [tp.full([each.shape[0] * 2 + 1], 1.0) for each in (first, second)]
+
+    agree(graph_of(function, (dtypes.float32, (B,))), ({"B": 6}, floats(6)))
+
+
 def test_what_has_no_tensors_in_the_opset_is_refused():
     """Whatever is done with them."""
 
