@@ -3,6 +3,8 @@
 
 # Sources are compiled once, not by each of the processes that tests and benchmarks start.
 export PYTHONDONTWRITEBYTECODE :=
+# ONNX Runtime sends what it runs to its makers where this is not set before it is imported.
+export ORT_DISABLE_TELEMETRY := 1
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c

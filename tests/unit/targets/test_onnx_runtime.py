@@ -13,11 +13,13 @@ from safetensors.numpy import save_file
 
 import tripybuild
 from tripybuild.cli.commands import doctor_trial
+from tripybuild.compiler.executable import Executable
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.targets.cpu import onnx_runtime
 from tripybuild.targets.onnx_runtime import library, session
 from tripybuild.targets.table import parse_target
 from tripybuild.types.dtypes import BY_NAME
+from tripybuild.weights import safetensors
 
 ENGINE = "cpu:onnxruntime,threads=2"
 CLASSES = """
@@ -161,6 +163,29 @@ def test_the_file_holds_no_native_code(made):
     assert made.manifest["target"] == "cpu:onnxruntime"
     assert made.manifest["options"] == {"threads": 2}
     assert made.target.rebuild(made) is made
+
+
+@pytest.mark.parametrize("changed", [np.zeros(96, np.int8), np.zeros((4, 24), np.float32)])
+def test_weights_of_other_types_are_refused(made, tmp_path, changed):
+    """Before ONNX Runtime reads memory that is not there."""
+    arrays = {**made.weights, "first.bias": changed}
+    members = {**made.members, "weights.safetensors": safetensors.encode(arrays)}
+    Executable(made.manifest, members).save(tmp_path / "changed.tpb")
+    found = tripybuild.load(tmp_path / "changed.tpb")
+    said = refusal(lambda: found(tokens=tokens(1, 1)))
+    assert said.code == "executable-altered"
+    assert "its weight `first.bias` has another type" in said.message
+
+
+@pytest.mark.parametrize("name", ["trace.json", "weights.safetensors"])
+def test_a_damaged_member_is_refused(made, tmp_path, name):
+    """When the file is opened."""
+    made.save(tmp_path / "damaged.tpb")
+    content = bytearray((tmp_path / "damaged.tpb").read_bytes())
+    at = content.index(bytes(made.member(name))[:64])
+    content[at + 60] ^= 1
+    (tmp_path / "damaged.tpb").write_bytes(content)
+    assert refusal(lambda: tripybuild.load(tmp_path / "damaged.tpb")).code == "executable-altered"
 
 
 def test_weights_are_read_where_they_are(made):
