@@ -115,7 +115,7 @@ def test_onnx_runtime_says_what_the_page_says(name, update):
     operator = REGISTRY.operators[name]
     found = onnx_support(Suite(operator.path, "tripyapi", str(PAGE), exhaustive=True))
     if update:
-        record(operator, lambda known: with_onnx(known, found.cells))
+        record(operator, lambda known: with_onnx(known, found.cells, found.reasons))
     assert not found.problems, "\n".join(found.problems)
     known = written(operator)
     wrong = {key for key, cells in found.cells.items() if known[key][ONNX] != cells}

@@ -111,6 +111,18 @@ def test_a_fact_that_is_no_longer_true_is_found(target):
         old.check_onnxruntime_facts()
 
 
+def test_a_fact_that_nothing_says_is_one_of_words(plant):
+    """Neither dtypes nor sizes say when it is so, as of an opset; it must be seen all the same."""
+    of = suite("exp")
+    of = with_facts("exp", "onnx", fact(of, "newer", "False", says=("no form",)))
+    of.check_onnxruntime("float32")
+    with pytest.raises(AssertionError, match="newer: nothing is refused in these words"):
+        of.check_onnxruntime_facts()
+    plant("exp", lambda op, x: onnx.Exp(x) if onnx.opset() < 26 else onnx.unavailable("exp"))
+    of.check_onnxruntime_facts()
+    of.check_onnxruntime("float32")
+
+
 def test_a_fact_of_no_call_is_found():
     of = suite("exp")
     of = with_facts("exp", "onnxruntime", fact(of, "never", "T == bool"))

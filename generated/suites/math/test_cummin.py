@@ -22,6 +22,22 @@ def test_tensorrt(types: str) -> None:
 
 
 @pytest.mark.parametrize("types", TYPES)
+def test_onnxruntime(types: str) -> None:
+    """ONNX Runtime computes what the reference computes, or refuses it as declared."""
+    SUITE.check_onnxruntime(types)
+
+
+def test_onnxruntime_symbols() -> None:
+    """One model of ONNX serves all sizes that are symbols."""
+    SUITE.check_onnxruntime_symbols()
+
+
+def test_onnxruntime_examples() -> None:
+    """ONNX Runtime gives what an example says, or refuses it as declared."""
+    SUITE.check_onnxruntime_examples()
+
+
+@pytest.mark.parametrize("types", TYPES)
 def test_composition(types: str) -> None:
     """The decomposition computes what the reference computes."""
     SUITE.check_composition(types)

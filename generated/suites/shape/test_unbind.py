@@ -20,6 +20,17 @@ def test_tensorrt(types: str) -> None:
     SUITE.check_tensorrt(types)
 
 
+@pytest.mark.parametrize("types", TYPES)
+def test_onnxruntime(types: str) -> None:
+    """ONNX Runtime computes what the reference computes, or refuses it as declared."""
+    SUITE.check_onnxruntime(types)
+
+
+def test_onnxruntime_examples() -> None:
+    """ONNX Runtime gives what an example says, or refuses it as declared."""
+    SUITE.check_onnxruntime_examples()
+
+
 def test_illegal_dtypes() -> None:
     """Every other tuple of dtypes is refused, with the code of what refuses it."""
     SUITE.check_illegal_dtypes()

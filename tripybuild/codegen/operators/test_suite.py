@@ -22,7 +22,7 @@ from tripybuild.schema.operator.samples import (
     format_place as spell_place,
     size_places,
 )
-from tripybuild.schema.operator.target_exceptions import ENGINE
+from tripybuild.schema.operator.target_exceptions import ENGINE, ONNX_RUNTIME
 
 # What is asked, in the words of the test's docstring.
 _QUESTIONS = {
@@ -31,6 +31,10 @@ _QUESTIONS = {
     "tensorrt_refusals": "TensorRT refuses each other tuple, unless `targets:` says it builds.",
     "tensorrt_gpus": "A GPU has the dtypes that `targets.yaml` says; for others it is refused.",
     "tensorrt_facts": "Each fact below `targets:` has a case that shows it.",
+    "onnxruntime": "ONNX Runtime computes what the reference computes, or refuses it as declared.",
+    "onnxruntime_symbols": "One model of ONNX serves all sizes that are symbols.",
+    "onnxruntime_examples": "ONNX Runtime gives what an example says, or refuses it as declared.",
+    "onnxruntime_facts": "Each fact about ONNX and ONNX Runtime has a call that shows it.",
     "composition": "The decomposition computes what the reference computes.",
     "illegal_dtypes": "Every other tuple of dtypes is refused, with the code of what refuses it.",
     "wrong_arguments": "Each argument refuses what its type refuses; an axis in range is one.",
@@ -88,6 +92,8 @@ def _tests(operator: Operator) -> Iterator[str]:
     if legal_tuples(operator):
         yield _each("values", "types", "TYPES")
         yield _each("tensorrt", "types", "TYPES")
+        if _may_have_onnx(operator):
+            yield from _onnx_tests(operator)
         if (
             operator.decompose is not None
             and operator.reference is not None
@@ -121,6 +127,23 @@ def _tests(operator: Operator) -> Iterator[str]:
         yield _each("tensorrt_example", "call", _list(list(dict.fromkeys(giving))))
     if operator.laws:
         yield _each("law", "law", _list(list(operator.laws)))
+
+
+def _may_have_onnx(operator: Operator) -> bool:
+    """Whether anything is said of an operator in ONNX: how it is lowered, or that it is not."""
+    aliases = any(alias.system == "onnx" for alias in operator.foreign)
+    lowered = aliases or "onnx" in operator.lower or operator.decompose is not None
+    return lowered or not operator.targets.keys().isdisjoint(ONNX_RUNTIME)
+
+
+def _onnx_tests(operator: Operator) -> Iterator[str]:
+    yield _each("onnxruntime", "types", "TYPES")
+    if _sizes(operator):
+        yield _test("onnxruntime_symbols", "")
+    if any(example.gives is not None for example in operator.examples):
+        yield _test("onnxruntime_examples", "")
+    if any(operator.targets[name].refuses for name in ONNX_RUNTIME if name in operator.targets):
+        yield _test("onnxruntime_facts", "")
 
 
 def _sizes(operator: Operator) -> list[str]:

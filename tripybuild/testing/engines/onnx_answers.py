@@ -4,7 +4,7 @@ Whether a model is legal says ONNX itself: its checker, and its strict inference
 compares what it infers with the type that the lowering gives each value.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 
@@ -26,6 +26,8 @@ OPSET, NEWEST = 20, 26
 OPSETS = tuple(map(str, range(OPSET, NEWEST + 1)))
 # What is said of an operation that has no form in an opset, and of one that has none in any.
 UNAVAILABLE = frozenset({"onnx-unavailable", "no-decompose"})
+# What ONNX's own computation of sizes says where integers wrap, which they may.
+WRAPS = "Integer overflow"
 
 # How far a graph comes; that it is unsaid or refused may be declared, by these words.
 UNSAID, REFUSED, COMPUTES = "builder", "build", "computes"
@@ -98,14 +100,19 @@ def _is_unavailable(error: DiagnosticError) -> bool:
 def legality_problem(model: bytes) -> str | None:
     """What ONNX says against a model, if anything."""
     onnx = import_module("onnx")
-    inference = import_module("onnx.shape_inference")
-    steps: tuple[Callable[[], object], ...] = (
-        lambda: onnx.checker.check_model(model),
-        lambda: inference.infer_shapes(model, check_type=True, strict_mode=True, data_prop=True),
-    )
     try:
-        for step in steps:
-            step()
-    except (onnx.checker.ValidationError, inference.InferenceError) as error:
+        onnx.checker.check_model(model)
+        try:
+            _infer(model, data_prop=True)
+        except import_module("onnx.shape_inference").InferenceError as error:
+            if WRAPS not in str(error):
+                raise
+            _infer(model, data_prop=False)
+    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:
         return " | ".join(str(error).split("\n"))
     return None
+
+
+def _infer(model: bytes, *, data_prop: bool) -> None:
+    inference = import_module("onnx.shape_inference")
+    inference.infer_shapes(model, check_type=True, strict_mode=True, data_prop=data_prop)

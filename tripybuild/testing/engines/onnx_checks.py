@@ -24,6 +24,7 @@ from tripybuild.testing.check_counts import (
     skip_empty,
     suite_check,
 )
+from tripybuild.testing.engines.conformance import NEVER
 from tripybuild.testing.engines.onnx_answers import (
     COMPUTES,
     FAULTS,
@@ -167,7 +168,10 @@ class OnnxChecks(OperatorFacts):
 
     def _verdict(self, case: Case, types: Tuple, answer: OnnxAnswer) -> OnnxVerdict:
         """An answer beside what is declared of the call, and beside the reference."""
-        problems = list(self._answer_problems(answer, types, self._facts_of(case, silent=False)))
+        facts = self._facts_of(case, silent=False)
+        if answer.level == COMPUTES and all(array.size == 0 for array in _results(answer)):
+            facts = []  # a model of no elements is one of constants
+        problems = list(self._answer_problems(answer, types, facts))
         silent = self._facts_of(case, silent=True)
         if answer.level == COMPUTES and not silent:
             try:
@@ -181,9 +185,8 @@ class OnnxChecks(OperatorFacts):
         """An example is no bound sample: of its refusals only the words are compared."""
         answer = ask_newer(made.graph, [list(made.data.values())])
         wanted = list(execute(made.graph, made.data).values())
-        types = {
-            f"tensor{i}": from_numpy(a.dtype) for i, a in enumerate((*made.data.values(), *wanted))
-        }
+        values = [value for each in made.graph.operations for value in each.outputs]
+        types = {f"value{i}": value.dtype for i, value in enumerate(values)}
         if answer.level == COMPUTES:
             return list(wrong_numbers(self.operator, types, answer, [wanted]))
         if matches_refusal(self.operator, ONNX_RUNTIME, answer.says):
@@ -204,8 +207,17 @@ class OnnxChecks(OperatorFacts):
         elif answer.level == COMPUTES:
             if facts:
                 yield f"nothing refuses it; `targets:` has {', '.join(f.name for f in facts)}"
-        elif not any(_says(fact.says, answer) for fact in facts) and not self._stock(answer, types):
+        elif not (
+            any(_says(fact.says, answer) for fact in (*facts, *self._unbound_facts))
+            or self._stock(answer, types)
+        ):
             yield f"{answer}, which is not a declared refusal"
+
+    @cached_property
+    def _unbound_facts(self) -> list[Fact]:
+        """The facts that neither types nor sizes say: their words alone are compared."""
+        known = target_facts(self.operator, ONNX_RUNTIME, "refuses")
+        return [fact for fact in known if fact.when.text == NEVER]
 
     def _stock(self, answer: OnnxAnswer, types: Tuple) -> bool:
         """Whether a refusal is one that is declared for all operators and these dtypes."""
@@ -218,7 +230,11 @@ class OnnxChecks(OperatorFacts):
     def _fact_problems(self, fact: Fact) -> Iterator[str]:
         """What is wrong with a fact: no call is such a case, or none is refused in its words."""
         cases = [*self._fact_cases(fact)]
-        if not cases:
+        if fact in self._unbound_facts:
+            answers = [v.answer for call in self.near_calls for v in self.onnx_verdicts(*call)]
+            if not any(_says(fact.says, answer) for answer in answers):
+                yield f"{fact.name}: nothing is refused in these words"
+        elif not cases:
             yield f"{fact.name}: no legal call is such a case"
         elif fact.silent and not any(self._differs(*each) for each in cases):
             yield f"{fact.name}: every such call computes what the reference computes"
@@ -230,7 +246,9 @@ class OnnxChecks(OperatorFacts):
     def _fact_cases(self, fact: Fact) -> Iterator[tuple[Case, Tuple]]:
         """The calls that a fact is about: those near the sample, or its own sample."""
         if not fact.sample:
-            yield from (each for each in self.onnx_calls if fact_applies(fact, bound_of(each[0])))
+            calls = self.onnx_calls if fact.silent else self.near_calls
+            legal = (each for each in calls if each[0].is_legal)
+            yield from (each for each in legal if fact_applies(fact, bound_of(each[0])))
             return
         other = replace(self.operator, sample={**self.operator.sample, **fact.sample})
         for types in self.tuples:
@@ -263,6 +281,11 @@ def wrong_numbers(
                 found = _difference(operator, (*types.values(), from_numpy(want.dtype)), got, want)
                 if found is not None:
                     yield f"{level}: {found}"
+
+
+def _results(answer: OnnxAnswer) -> list[Array]:
+    """The arrays of all calls."""
+    return [a for runs in answer.results.values() for results in runs for a in results]
 
 
 def _difference(

@@ -28,14 +28,9 @@ from tripybuild.types.dtypes import from_numpy
 
 # What ONNX Runtime and NumPy share no arrays of.
 CARRIED = frozenset({"bfloat16", "float8", "float4", "int4"})
-# What ONNX Runtime writes to stderr: nothing, since what is wrong is raised, too.
-FATAL_ONLY = 4
-ERRORS = ("EPFail", "Fail", "InvalidArgument", "InvalidGraph", "RuntimeException", "NotImplemented")
 # How far ONNX Runtime changes a graph before it runs it: not at all, and as it does by default.
 LEVELS = {"as lowered": "ORT_DISABLE_ALL", "optimized": "ORT_ENABLE_ALL"}
 CPU_ONLY = ["CPUExecutionProvider"]
-
-
 LONGEST = 120  # seconds until an answer
 Results = Mapping[str, Sequence[Sequence[Array]]]
 """What a model gives for each call, by how far it was changed."""
@@ -115,8 +110,8 @@ class OnnxSession:
         runtime = library.runtime()
         try:
             return cls(runtime.InferenceSession(model, _options(level), providers=CPU_ONLY))
-        except _errors() as error:
-            raise RuntimeRefusalError(_line(error)) from error
+        except library.errors() as error:
+            raise RuntimeRefusalError(library.error_words(error)) from error
 
     def run(self, arrays: Sequence[Array]) -> list[Array]:
         """What the model gives for its inputs, which are in its order.
@@ -131,8 +126,8 @@ class OnnxSession:
         names = [output.name for output in self.session.get_outputs()]
         try:
             results = self.session.run_with_ort_values(names, feeds)
-        except _errors() as error:
-            raise RuntimeRefusalError(_line(error)) from error
+        except library.errors() as error:
+            raise RuntimeRefusalError(library.error_words(error)) from error
         return [_from_runtime(result) for result in results]
 
 
@@ -140,20 +135,11 @@ class OnnxSession:
 def _options(level: str) -> Any:
     runtime = library.runtime()
     options = runtime.SessionOptions()
-    options.log_severity_level = FATAL_ONLY
+    options.log_severity_level = library.FATAL_ONLY
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.enable_cpu_mem_arena = False  # which each session would begin anew
     options.graph_optimization_level = getattr(runtime.GraphOptimizationLevel, LEVELS[level])
     return options
-
-
-def _errors() -> tuple[type[Exception], ...]:
-    state = library.binding()
-    return tuple(getattr(state, name) for name in ERRORS)
-
-
-def _line(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__)
 
 
 def _to_runtime(array: Array) -> Any:

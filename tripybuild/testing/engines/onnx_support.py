@@ -5,22 +5,34 @@ A tuple of dtypes has the cells of its sample; what is wrong is looked for in al
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from tripybuild.schema.operator.dtype_combinations import Tuple, format_tuple, legal_tuples
 from tripybuild.testing.cases import Case, sample_case
 from tripybuild.testing.engines.onnx_answers import COMPUTES, ask, lowest_opset
 from tripybuild.testing.engines.onnx_checks import OnnxChecks
-from tripybuild.testing.engines.support_table import NO, ONNX, YES, Key, Outcome, is_silent, key
+from tripybuild.testing.engines.support_table import (
+    NO,
+    ONNX,
+    YES,
+    Key,
+    Outcome,
+    is_silent,
+    key,
+    reasons,
+)
 from tripybuild.testing.sample import bind
 
 Cells = tuple[str, str]
+EMPTY: Mapping[Key, str] = MappingProxyType({})
 
 
 @dataclass
 class OnnxSupport:
-    """The cells of each tuple that is legal, and what is wrong with any."""
+    """The cells of each tuple that is legal, why they are so, and what is wrong with any."""
 
     cells: dict[Key, Cells] = field(default_factory=dict)
+    reasons: dict[Key, str] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
 
 
@@ -35,7 +47,9 @@ def onnx_support(suite: OnnxChecks) -> OnnxSupport:
     with suite.location_context():
         for types in legal_tuples(operator):
             case = sample_case(operator, suite.function(operator.name), types)
-            found.cells[key(operator, types)] = _cells(suite, case, types)
+            name = key(operator, types)
+            found.cells[name] = _cells(suite, case, types)
+            found.reasons[name] = reasons(suite.subject, types)
         for case, types in suite.onnx_calls:
             for verdict in suite.onnx_verdicts(case, types):
                 label = f"{format_tuple(types)}, {verdict.label}"
@@ -54,11 +68,14 @@ def _cells(suite: OnnxChecks, case: Case, types: Tuple) -> Cells:
     return str(opset), YES if computes else NO
 
 
-def with_onnx(part: Mapping[Key, Outcome], cells: Mapping[Key, Outcome]) -> dict[Key, Outcome]:
-    """The outcomes of tuples with other cells for ONNX, where there are some."""
+def with_onnx(
+    part: Mapping[Key, Outcome], cells: Mapping[Key, Outcome], why: Mapping[Key, str] = EMPTY
+) -> dict[Key, Outcome]:
+    """The outcomes of tuples with other cells for ONNX, and other reasons, where there are some."""
     found = {}
     for name, outcome in part.items():
         changed = list(outcome)
         changed[ONNX] = cells.get(name, outcome[ONNX])
+        changed[-1] = why.get(name, outcome[-1])
         found[name] = tuple(changed)
     return found

@@ -18,7 +18,6 @@ import numpy as np
 
 from tripybuild.reference.numerics.arrays import Array, round_cast
 from tripybuild.targets.onnx_runtime import library
-from tripybuild.testing.engines.onnx_sessions import ERRORS, FATAL_ONLY
 from tripybuild.testing.oracles.foreign_calls import (
     ForeignCall,
     UndefinedCall,
@@ -72,7 +71,7 @@ def _run(made: NodeModel) -> list[Array]:
     session = _session(made.text)
     try:
         return [np.asarray(each) for each in session.run(None, dict(made.feeds))]
-    except _errors() as error:
+    except library.errors() as error:
         raise _NoKernelError(_line(error)) from error
 
 
@@ -81,12 +80,12 @@ def _session(text: bytes) -> Any:
     """A session of a model, of which many calls have the same."""
     runtime = library.runtime()
     options = runtime.SessionOptions()
-    options.log_severity_level = FATAL_ONLY
+    options.log_severity_level = library.FATAL_ONLY
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
     try:
         return runtime.InferenceSession(text, options, providers=["CPUExecutionProvider"])
-    except _errors() as error:
+    except library.errors() as error:
         _check(text)
         raise _NoKernelError(_line(error)) from error
 
@@ -112,14 +111,6 @@ def _by_reference(made: NodeModel, why: str) -> list[Array]:
         told = f"{why}; onnx.reference: {type(error).__name__}: {_line(error)}"
         raise (UnsupportedCall if "NOT_IMPLEMENTED" in why else RuntimeError)(told) from error
     return [np.asarray(each) for each in results]
-
-
-def _state() -> Any:
-    return library.binding()
-
-
-def _errors() -> tuple[type[Exception], ...]:
-    return tuple(getattr(_state(), name) for name in ERRORS)
 
 
 def _line(error: Exception) -> str:

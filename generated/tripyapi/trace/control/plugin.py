@@ -29,6 +29,7 @@ class Plugin(TraceOp):
         refuses={
             "reference": "No declaration says what a plugin computes.",
             "stablehlo": "Plugins are code for TensorRT.",
+            "onnx": "Plugins are code for TensorRT.",
             "tensorrt-rtx": "TensorRT-RTX has no plugins.",
         },
     )

@@ -29,6 +29,9 @@ class DynamicQuantize(TraceOp):
                 "S[dim] % 16 == 0", "The {S[dim]} indices of dimension {dim} are no blocks of 16"
             ),
         },
+        refuses={
+            "onnxruntime": "ONNX Runtime has no kernel of the operator for these dtypes on the CPU.",
+        },
     )
 
     @classmethod
