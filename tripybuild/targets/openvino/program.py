@@ -84,6 +84,9 @@ class Program:
             raise self._model.failure(error) from error
         # With one thread `infer` of 2026.4 returns as if all were well where a kernel fails.
         self._silent = int(self._compiled.get_property("INFERENCE_NUM_THREADS")) == 1
+        # OpenVINO orders inputs as it likes, where nothing but the shape of one is read.
+        found = {e.get_node().get_friendly_name(): n for n, e in enumerate(self._compiled.inputs)}
+        self._places = [found.get(each.name) for each in self._inputs]
         self._requests = threading.local()
         self._mark = mark  # last: another thread calls as soon as it reads this
 
@@ -105,19 +108,28 @@ class Program:
         self._check_integers(arrays)
         request = self._request()
         given = [pack(a, port.dtype) for a, port in zip(arrays, self._inputs, strict=True)]
-        for at, (array, port) in enumerate(zip(given, self._inputs, strict=True)):
-            request.set_input_tensor(at, tensor_over(array, port.dtype, arrays[at].shape))
-        results: list[Array | None] = []
-        for at, (port, shape) in enumerate(zip(self._outputs, shapes, strict=True)):
-            made = None if shape is None else allocate(port.dtype, shape)
-            if made is not None and shape is not None:
-                request.set_output_tensor(at, tensor_over(made, port.dtype, shape))
-            results.append(made)
+        made = [
+            None if shape is None else allocate(port.dtype, shape)
+            for port, shape in zip(self._outputs, shapes, strict=True)
+        ]
         try:
+            self._set_inputs(request, given, arrays)
+            for at, (array, shape) in enumerate(zip(made, shapes, strict=True)):
+                if array is not None and shape is not None:
+                    request.set_output_tensor(
+                        at, tensor_over(array, self._outputs[at].dtype, shape)
+                    )
             self._infer(request)
         except (RuntimeError, MemoryError) as error:
             raise _run_failure(error) from error
-        return [self._result(request, at, made, shapes[at]) for at, made in enumerate(results)]
+        return [self._result(request, at, each, shapes[at]) for at, each in enumerate(made)]
+
+    def _set_inputs(self, request: Any, given: Sequence[Array], arrays: Sequence[Array]) -> None:
+        """Put packed arrays where their names are."""
+        for at, place in enumerate(self._places):
+            if place is not None:
+                kind = self._inputs[at].dtype
+                request.set_input_tensor(place, tensor_over(given[at], kind, arrays[at].shape))
 
     def _result(
         self, request: Any, at: int, made: Array | None, shape: Sequence[int] | None

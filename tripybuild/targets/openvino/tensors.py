@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tripybuild.onnx.constants import element_bytes
 from tripybuild.targets.openvino.library import library
 from tripybuild.types.dtypes import dtype
 
@@ -52,10 +53,7 @@ def pack(array: Array, kind: dtype) -> Array:
     array = np.ascontiguousarray(array)
     if kind.bits != HALF:
         return array
-    halves = array.reshape(-1).view(np.uint8) & 15
-    if halves.size % 2:
-        halves = np.append(halves, np.uint8(0))
-    return np.asarray(halves[::2] | (halves[1::2] << HALF), np.uint8)
+    return np.frombuffer(element_bytes(array, kind), np.uint8)
 
 
 def allocate(kind: dtype, shape: Sequence[int]) -> Array:

@@ -267,3 +267,13 @@ def test_results_whose_sizes_the_elements_tell():
     for given, places in (([1, 0, 1], [[0, 2]]), ([0, 0], [[]]), ([1, 1, 1, 1], [[0, 1, 2, 3]])):
         (found,) = compiled([np.array(given, bool)], [None])
         assert found.tolist() == places
+
+
+def test_inputs_of_which_nothing_is_read():
+    """Whatever OpenVINO does with them, each array goes where its name is."""
+    nodes = [node("Shape", "a", "s"), node("Expand", "b s", "y")]
+    given = [value("unused", float32, 2), value("a", float32, 2, 3), value("b", int32)]
+    made = model(nodes, given, [value("y", int32, 2, 3)])
+    arrays = [np.zeros(2, np.float32), np.zeros((2, 3), np.float32), np.int32(7)]
+    (found,) = run(made, *map(np.asarray, arrays), shapes=[(2, 3)])
+    np.testing.assert_array_equal(found, np.full((2, 3), 7))
