@@ -83,3 +83,28 @@ def test_what_a_body_finds_stays_in_it():
 
     graph = graph_of(sums, (dtypes.float32, ()), (dtypes.float32, (B, S)))
     agree(graph, ({"B": 3, "S": 4}, np.array(1.0, np.float32), floats(3, 4)))
+
+
+def test_a_body_decomposes_what_no_operator_says():
+    """The largest of all, as no softmax of ONNX is over a whole tensor."""
+
+    def choose(p, x):
+        return tp.cond(p, lambda: tp.softmax(x), lambda: tp.softmax(x, 1))
+
+    graph = graph_of(choose, (dtypes.bool, ()), PAIR)
+    agree(graph, *[({"B": 3}, np.array(p), floats(3, 2)) for p in (True, False)])
+
+
+def test_a_body_shares_what_is_computed_around_it():
+    """What two branches compute alike is not there for the other one."""
+
+    def choose(p, x):
+        y = tp.exp(x)
+        return y, tp.cond(p, lambda: tp.exp(x) + tp.cos(x), lambda: tp.cos(x))
+
+    graph = graph_of(choose, (dtypes.bool, ()), PAIR)
+    model = agree(graph, *[({"B": 3}, np.array(p), floats(3, 2)) for p in (True, False)])
+    (branches,) = [node for node in model.graph.node if node.op_type == "If"]
+    inside = [[node.op_type for node in each.g.node] for each in branches.attribute]
+    assert sorted(map(sorted, inside)) == [["Add", "Cos", "Identity"], ["Cos", "Identity"]]
+    assert operators(model).count("Exp") == 1
