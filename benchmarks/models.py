@@ -107,6 +107,26 @@ class Match:
                 each.pop("compile s" if name == "torch eager" else "file MB", None)
 
 
+def measure(job: Job, options: argparse.Namespace) -> Found:
+    """Measure one model in a folder of its own."""
+    folder = Path(tempfile.mkdtemp(prefix=f"{job.name}-", dir=options.folder))
+    try:
+        match = Match(job, options, folder)
+        match.play()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return match.found
+
+
+def summary(found: Found) -> str:
+    """What was found, for those who wait."""
+    shown = {name: each.get(PROBLEM, each.get(LAST)) for name, each in found.items()}
+    return ", ".join(
+        f"{name} {each:.2f}" if isinstance(each, float) else f"{name}: {each}"
+        for name, each in shown.items()
+    )
+
+
 def best_peer(found: Found) -> str | None:
     """The peer with the least latency."""
     measured = [name for name in found if name in PEERS and _latency(found, name) is not None]
@@ -195,6 +215,7 @@ def options_of(parser: argparse.ArgumentParser) -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.4, help="of a round of one contestant")
     parser.add_argument("--limit", type=float, default=150, help="seconds of an answer")
+    parser.add_argument("--minutes", type=float, default=40, help="after which no model is begun")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--folder", type=Path, help="for checkpoints and files, by default in /tmp")
     form = parser.add_mutually_exclusive_group()
@@ -222,17 +243,15 @@ def main() -> None:
         child(sys.argv[2:])
         return
     options = options_of(arguments(__doc__))
-    jobs, matches, began = model_jobs.choose(options.models), {}, time.perf_counter()
+    jobs, began = model_jobs.choose(options.models), time.perf_counter()
+    matches: dict[str, Found] = {}
     for job in jobs:
-        folder = Path(tempfile.mkdtemp(prefix=f"{job.name}-", dir=options.folder))
-        try:
-            match = Match(job, options, folder)
-            match.play()
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-        matches[job.name] = match.found
+        if time.perf_counter() - began > 60 * options.minutes:
+            matches[job.name] = {n: {PROBLEM: "no time was left"} for n in options.contestants}
+            continue
+        matches[job.name] = measure(job, options)
         seconds = time.perf_counter() - began
-        print(f"{job.name} after {seconds:.0f} s", file=sys.stderr)
+        print(f"{job.name} after {seconds:.0f} s: {summary(matches[job.name])}", file=sys.stderr)
     tables = [latencies(matches, options.contestants), details(matches)]
     if options.form != "small":
         tables.append(sizes(jobs, options.form))
