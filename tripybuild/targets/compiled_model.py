@@ -44,9 +44,21 @@ class CompiledEntry:
         graph = read_graph(text, self.model.constants, self.signature.symbols)
         said = tensor_entries(graph.inputs), tensor_entries(graph.outputs), list(graph.weights)
         wanted = tuple(self.manifest[key] for key in ("inputs", "outputs", "arguments"))
-        if said != wanted or not set(graph.weights) <= set(self.model.weights):
+        if said != wanted:
             raise manifest_error("its graph is that of another model")
+        self._check_weights(graph)
         return graph
+
+    def _check_weights(self, graph: Graph) -> None:
+        """Native code reads the memory of weights as the graph says, so they have its types."""
+        stored = self.model.weights
+        for name, value in graph.weights.items():
+            array = stored.get(name)
+            if array is None or (array.dtype, array.shape) != (
+                value.dtype.numpy,
+                tuple(value.shape),
+            ):
+                raise manifest_error(f"its weight `{name}` is not that of its graph")
 
 
 class CompiledModel:

@@ -174,7 +174,7 @@ def test_weights_of_other_types_are_refused(made, tmp_path, changed):
     found = tripybuild.load(tmp_path / "changed.tpb")
     said = refusal(lambda: found(tokens=tokens(1, 1)))
     assert said.code == "executable-altered"
-    assert "its weight `first.bias` has another type" in said.message
+    assert "its weight `first.bias` is not that of its graph" in said.message
 
 
 @pytest.mark.parametrize("name", ["trace.json", "weights.safetensors"])

@@ -7,8 +7,6 @@ where it is loaded, so that a file from elsewhere can do no more than compute.
 from collections.abc import Mapping
 from pathlib import Path
 
-from tripybuild.artifact.call_signature import Array
-from tripybuild.artifact.manifest_schema import manifest_error
 from tripybuild.compiler.lowering.footprint import check_footprint
 from tripybuild.compiler.lowering.lower import lower_onnx
 from tripybuild.compiler.lowering.specialize import check_laws, specialize_graph
@@ -72,21 +70,9 @@ class OnnxRuntime(Target):
         with logger.log_time(f"lower {graph.name} to ONNX"):
             model = lower_onnx(graph, OPSET, folder)
         with logger.log_time("load into ONNX Runtime"):
-            weights = {name: _weight(entry, name) for name in graph.weights}
+            weights = {name: entry.model.weights[name] for name in graph.weights}
             threads = self.options.get("threads")
             return session_of_model(model, weights, None if threads is None else int(threads))
-
-
-def _weight(entry: CompiledEntry, name: str) -> Array:
-    """A weight, whose memory ONNX Runtime reads as the graph says.
-
-    Raises:
-        DiagnosticError: It has another type, in a file that nothing of ours wrote.
-    """
-    array, declared = entry.model.weights[name], entry.graph.weights[name]
-    if array.dtype != declared.dtype.numpy or array.shape != tuple(declared.shape):
-        raise manifest_error(f"its weight `{name}` has another type than in its graph")
-    return array
 
 
 def _graph_member(entry: CompiledEntry) -> str:
