@@ -43,7 +43,7 @@ def graph_model(request: CompileRequest, ahead: Ahead = lambda _: []) -> Compile
     names: dict[Data, str] = {}
     for entry in request.entries:
         text, arrays = graph_text(entry.graph, request.folder, names)
-        members[entry_member(GRAPH, entry.name)] = text
+        members[entry_member(GRAPH, entry.name)] = memoryview(text)
         constants |= arrays
     if constants:
         members[CONSTANTS] = weights_file.encode(constants).toreadonly()

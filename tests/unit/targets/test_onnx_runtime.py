@@ -1,5 +1,6 @@
 """The engine `cpu:onnxruntime`: one program for all sizes, over the weights of the file."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -202,6 +203,16 @@ def test_what_was_compiled_is_what_runs(tmp_path, monkeypatch):
     made = one(tmp_path, {"x": "F[2]"}, "x + 1.0")
     monkeypatch.setattr(onnx_runtime, "lower_onnx", None)
     assert made(x=np.zeros(2, np.float32))["y"].tolist() == [1, 1]
+
+
+def test_what_nobody_loads_is_let_go(tmp_path):
+    """With the executable."""
+    before = set(onnx_runtime._ready)
+    made = one(tmp_path, {"x": "F[2]"}, "x + 1.0")
+    (kept,) = set(onnx_runtime._ready) - before
+    del made
+    gc.collect()
+    assert kept not in onnx_runtime._ready
 
 
 @pytest.mark.parametrize("name", ["bfloat16", "float8", "int4", "float16", "int8", "bool"])

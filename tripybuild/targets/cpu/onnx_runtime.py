@@ -6,7 +6,9 @@ where it is loaded, so that a file from elsewhere can do no more than compute.
 
 from collections.abc import Mapping
 from pathlib import Path
+from weakref import ref
 
+from tripybuild.artifact.members import Content
 from tripybuild.compiler.lowering.footprint import check_footprint
 from tripybuild.compiler.lowering.lower import lower_onnx
 from tripybuild.compiler.lowering.specialize import check_laws, specialize_graph
@@ -20,10 +22,11 @@ from tripybuild.targets.onnx_runtime.model import session_of_model
 from tripybuild.targets.onnx_runtime.session import RuntimeSession
 from tripybuild.targets.protocol import CompileRequest, Loader, Run, Shapes, Target
 
-# The newest one of which the lowerings use an operator that ONNX Runtime computes faster.
+# Of `Attention`, which the next one has, ONNX Runtime's kernel takes no masks that are broadcast.
 OPSET = 22
-# What was compiled last, by the member that its graph is in: the same process loads it next.
-_ready: dict[int, tuple[object, RuntimeSession]] = {}
+# What was compiled, by the member that its graph is in, as long as that is there: the same process
+# loads it next.
+_ready: dict[int, tuple[ref[memoryview], RuntimeSession]] = {}
 
 
 class OnnxRuntime(Target):
@@ -34,20 +37,16 @@ class OnnxRuntime(Target):
     def compile(self, request: CompileRequest) -> CompiledModel:
         """Load each entry once, which finds what ONNX Runtime refuses, and keep the graph."""
         made = graph_model(request)
-        _ready.clear()
         for entry in made.entries.values():
             request.tell(f"compile {entry.name}".rstrip())
             session = self._session(entry, request.folder)
-            member = made.members[_graph_member(entry)]
-            _ready[id(member)] = member, session
+            _keep_ready(made.members[entry_member(GRAPH, entry.name)], session)
         return made
 
     def load(self, entry: CompiledEntry) -> Loader:
         """One session for all sizes."""
-        member = entry.model.members[_graph_member(entry)]
-        held, session = _ready.pop(id(member), (None, None))
-        if session is None or held is not member:
-            session = self._session(entry)
+        session = _take_ready(entry.model.members[entry_member(GRAPH, entry.name)])
+        session = session or self._session(entry)
 
         def load_sizes(sizes: Mapping[str, int]) -> Run:
             check_footprint(specialize_graph(entry.graph, sizes))
@@ -75,5 +74,14 @@ class OnnxRuntime(Target):
             return session_of_model(model, weights, None if threads is None else int(threads))
 
 
-def _graph_member(entry: CompiledEntry) -> str:
-    return entry_member(GRAPH, entry.name)
+def _keep_ready(member: Content, session: RuntimeSession) -> None:
+    """Let the next load of a graph take a session, unless the graph is gone before."""
+    if isinstance(member, memoryview):
+        key = id(member)
+        _ready[key] = ref(member, lambda _: _ready.pop(key, None)), session
+
+
+def _take_ready(member: Content) -> RuntimeSession | None:
+    """What was kept for a member."""
+    held, session = _ready.pop(id(member), (None, None))
+    return session if held is not None and held() is member else None
