@@ -25,7 +25,7 @@ from tripybuild.targets.openvino.integer_kernels import (
 )
 from tripybuild.targets.openvino.refusals import Refusal
 from tripybuild.targets.openvino.tensors import Array
-from tripybuild.types.dtypes import dtype, float64, int64
+from tripybuild.types.dtypes import boolean, dtype, float64, int64
 
 Shape = tuple[Bounds | None, ...] | None
 COMPARED = Bounds(FLOAT32.low + 1, FLOAT32.high - 1)
@@ -173,6 +173,8 @@ class Exactness:
         if not _is_integer(result.dtype):
             return result
         known = [each.bounds or whole(each.dtype) for each in numbers]
+        if any(each.dtype is boolean for each in data):  # which `Cast` makes numbers of
+            known.append(Bounds(0, 1))
         made = self._bounds(node, kernel, [each for each in known if each is not None], result)
         return replace(result, bounds=self._fit(node, kernel, made, result, sizes), sizes=sizes)
 

@@ -491,3 +491,13 @@ def test_float64_may_carry_narrower_numbers():
     require_openvino()
     (found,) = run(made, np.float32([1, -np.inf, 3]))
     assert found.tolist() == [2, 0]
+
+
+def test_truths_are_counted():
+    """A sum of ones and zeros is exact for any number of them."""
+    nodes = [node("Cast", "x", "n", to=7), node("ReduceSum", "n", "y", keepdims=0)]
+    made = model(nodes, [value("x", boolean, "N")], [value("y", int64)])
+    assert refusals(made) == []
+    require_openvino()
+    (found,) = run(made, np.array([True, False, True]))
+    assert found == 2
