@@ -86,7 +86,7 @@ def test_what_a_body_finds_stays_in_it():
 
 
 def test_a_body_decomposes_what_no_operator_says():
-    """The largest of all, as no softmax of ONNX is over a whole tensor."""
+    """No softmax of ONNX is one of a whole tensor."""
 
     def choose(p, x):
         return tp.cond(p, lambda: tp.softmax(x), lambda: tp.softmax(x, 1))
