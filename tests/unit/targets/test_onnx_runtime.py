@@ -342,7 +342,7 @@ FORKS = """
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_forked_process_loads_it_again(tmp_path):
     """And ends, whether it has called it or not; no thread talks with the maker's servers."""
     classes(tmp_path)
