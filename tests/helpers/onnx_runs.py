@@ -9,7 +9,7 @@ import onnxruntime
 from spec_tests import Comparison, shape_of
 
 import tripybuild
-from tripybuild.testing.oracles.onnx_runtime import FATAL_ONLY
+from tripybuild.targets.onnx_runtime.library import FATAL_ONLY
 from tripybuild.weights import safetensors
 from tripybuild.weights.names import name_in_file
 
