@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 
 from tripybuild.onnx.constants import number_bytes
 from tripybuild.onnx.model import Attribute, GraphDef, Model, Node, TensorData, ValueInfo
-from tripybuild.types.dtypes import bfloat16, boolean, dtype, float32, int64
+from tripybuild.types.dtypes import bfloat16, boolean, dtype, float16, float32, int64
 
 REDUCTIONS = frozenset({"ReduceMax", "ReduceMin"})
 LOOPS = frozenset({"Loop", "Scan"})
-HALVED = frozenset({float32, bfloat16})
+HALVED = frozenset({float32, float16, bfloat16})
 
 
 def work_around(model: Model, dtypes: Mapping[str, dtype | None]) -> Model:

@@ -20,6 +20,7 @@ from tripybuild.types.dtypes import (
     bfloat16,
     boolean,
     float8,
+    float16,
     float32,
     float64,
     int8,
@@ -420,7 +421,7 @@ def reduced(operator, kind=float32):
 INFINITE = {"ReduceMax": -np.inf, "ReduceMin": np.inf}
 
 
-@pytest.mark.parametrize("kind", [float32, bfloat16], ids=str)
+@pytest.mark.parametrize("kind", [float32, float16, bfloat16], ids=str)
 @pytest.mark.parametrize("operator", INFINITE)
 def test_extremes_of_infinities(operator, kind):
     """They are infinite, and the least finite number is itself."""
