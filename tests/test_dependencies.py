@@ -21,7 +21,7 @@ DISTRIBUTIONS = {
 # What runs beside the tests, or is a plugin.
 COMMANDS = {"mypy", "pytest_xdist", "ruff", "types_pyyaml"}
 # Ours, and what a test writes before it imports it.
-OWN = frozenset({"tripybuild", "tripyapi", "house", "users_own"})
+OWN = frozenset({"tripybuild", "tripyapi", "house", "model_jobs", "users_own"})
 
 
 def normalized(name):

@@ -10,7 +10,7 @@ import onnxruntime
 from tripyapi.tensor import Tensor
 from tripybuild.compiler.lowering.lower import lower_onnx
 from tripybuild.onnx.constants import element_bytes
-from tripybuild.onnx.model import Model
+from tripybuild.onnx.model import OnnxModel
 from tripybuild.onnx.protobuf import encode_model
 from tripybuild.onnx.table import BY_TYPE, CODES
 from tripybuild.reference.execute import execute
@@ -29,14 +29,14 @@ def lowered(graph, opset=20, weights=None, **settings):
     return checked(with_arrays(model, weights or {}))
 
 
-def with_arrays(model: Model, weights) -> Model:
+def with_arrays(model: OnnxModel, weights) -> OnnxModel:
     """The model with the bytes of its weights."""
     return model.with_data(
         {name: element_bytes(each, from_numpy(each.dtype)) for name, each in weights.items()}
     )
 
 
-def checked(model: Model) -> bytes:
+def checked(model: OnnxModel) -> bytes:
     """The bytes of a model that ONNX's checker takes, and whose declared types it infers, too."""
     text = encode_model(model)
     proto = onnx.load_from_string(text)

@@ -8,11 +8,18 @@ import numpy as np
 import pytest
 
 from tripybuild.errors.diagnostics import DiagnosticError
-from tripybuild.onnx.model import Attribute, GraphDef, Model, Node, TensorData, ValueInfo
-from tripybuild.targets.openvino.bounds import Bounds
+from tripybuild.onnx.model import (
+    GraphDef,
+    OnnxAttribute,
+    OnnxModel,
+    OnnxNode,
+    TensorData,
+    ValueInfo,
+)
+from tripybuild.targets.openvino.bounds import ValueBounds
 from tripybuild.targets.openvino.library import library
 from tripybuild.targets.openvino.model import ReadableModel
-from tripybuild.targets.openvino.program import Port, Program
+from tripybuild.targets.openvino.program import OpenvinoPort, Program
 from tripybuild.types.dtypes import dtype, from_numpy
 
 OPSET = 20
@@ -36,51 +43,55 @@ def constant(name: str, array: Any) -> TensorData:
     return TensorData(name, from_numpy(array.dtype), array.shape, array.tobytes())
 
 
-def attribute(given: Any) -> Attribute:
+def attribute(given: Any) -> OnnxAttribute:
     """An attribute of the kind that a Python value has."""
     kinds = {int: "int", float: "float", str: "string", GraphDef: "graph", list: "ints"}
-    return Attribute(kinds[type(given)], given)
+    return OnnxAttribute(kinds[type(given)], given)
 
 
-def node(operator: str, inputs: str, outputs: str, **attributes: Any) -> Node:
+def node(operator: str, inputs: str, outputs: str, **attributes: Any) -> OnnxNode:
     """A node; names are separated by spaces, and `-` is an input that is left out."""
     taken = tuple("" if each == "-" else each for each in inputs.split())
     given = {name: attribute(each) for name, each in attributes.items()}
     doc = f"model.yaml:{len(outputs)}"
-    return Node(operator, taken, tuple(outputs.split()), given, f"{operator}/{outputs}", doc=doc)
+    return OnnxNode(
+        operator, taken, tuple(outputs.split()), given, f"{operator}/{outputs}", doc=doc
+    )
 
 
 def model(
-    nodes: Sequence[Node],
+    nodes: Sequence[OnnxNode],
     inputs: Sequence[ValueInfo],
     outputs: Sequence[ValueInfo],
     initializers: Sequence[TensorData] = (),
     opset: int = OPSET,
-) -> Model:
+) -> OnnxModel:
     """A model of one graph."""
     graph = GraphDef("graph", tuple(nodes), tuple(inputs), tuple(outputs), tuple(initializers))
-    return Model(graph, opset)
+    return OnnxModel(graph, opset)
 
 
 def program(
-    made: Model,
+    made: OnnxModel,
     weights: Mapping[str, Any] | None = None,
-    ranges: Mapping[str, Bounds] | None = None,
+    ranges: Mapping[str, ValueBounds] | None = None,
     **options: Any,
 ) -> Program:
     """A model, compiled."""
     graph = made.graph
-    ports = [[Port(e.name, e.dtype) for e in each] for each in (graph.inputs, graph.outputs)]
+    ports = [
+        [OpenvinoPort(e.name, e.dtype) for e in each] for each in (graph.inputs, graph.outputs)
+    ]
     return Program(ReadableModel(made, weights, ranges), *ports, {"threads": 1, **options})
 
 
-def run(made: Model, *arrays: Any, shapes: Any = None, **more: Any) -> list[Any]:
+def run(made: OnnxModel, *arrays: Any, shapes: Any = None, **more: Any) -> list[Any]:
     """What a model gives for arrays."""
     shapes = [None] * len(made.graph.outputs) if shapes is None else shapes
     return program(made, **more)(arrays, shapes)
 
 
-def refusals(made: Model, **more: Any) -> list[str]:
+def refusals(made: OnnxModel, **more: Any) -> list[str]:
     """The messages with which a model is refused."""
     try:
         ReadableModel(made, **more)

@@ -13,7 +13,7 @@ from typing import Any, Self
 from tripybuild.errors.diagnostics import portable_path
 from tripybuild.onnx.constants import element_bytes, number_bytes
 from tripybuild.onnx.model import AttributeValue
-from tripybuild.onnx.nodes import Body, GraphNode, Place, Scope, SymbolSource, Unavailable
+from tripybuild.onnx.nodes import GraphBody, GraphNode, Place, Scope, SymbolOrigin, Unavailable
 from tripybuild.onnx.size_tensors import SizeTensors
 from tripybuild.onnx.table import NEWEST, OLDEST, OperatorSchema, find_operator
 from tripybuild.onnx.value import OnnxValue, Shape
@@ -124,7 +124,7 @@ class OnnxGraph:
         attributes: Mapping[str, AttributeValue],
         types: Sequence[dtype],
         *,
-        bodies: Mapping[str, Body] | None = None,
+        bodies: Mapping[str, GraphBody] | None = None,
         scope: Scope | None = None,
     ) -> GraphNode:
         """Add a node that has results of some dtypes; all is known to be legal.
@@ -162,7 +162,7 @@ class OnnxGraph:
                 known = next((s.sources[name] for s in scope.chain() if name in s.sources), None)
                 plain = (factor, offset) == (1, 0)
                 if known is None or (plain and known[2:] != (1, 0) and name in scope.sources):
-                    scope.sources[name] = SymbolSource(value, axis, factor, offset)
+                    scope.sources[name] = SymbolOrigin(value, axis, factor, offset)
 
     def constant(self, key: Constant) -> OnnxValue:
         """A tensor whose elements are known: one for all uses."""
@@ -189,7 +189,7 @@ class OnnxGraph:
         """An array of NumPy's, which has the dtype."""
         return self.constant((kind, tuple(array.shape), element_bytes(array, kind)))
 
-    def region(self, fill: Callable[..., Any], takes: Sequence[OnnxValue]) -> Body:
+    def region(self, fill: Callable[..., Any], takes: Sequence[OnnxValue]) -> GraphBody:
         """Build what a function does with the values, apart from the nodes around it."""
         outer, self.scope = self.scope, Scope(self.scope)
         try:
@@ -197,6 +197,6 @@ class OnnxGraph:
                 self.learn(value, value.shape or (), self.scope)
             gives = fill(*takes)
             several = (gives,) if isinstance(gives, OnnxValue) else tuple(gives)
-            return Body(tuple(takes), self.scope, several)
+            return GraphBody(tuple(takes), self.scope, several)
         finally:
             self.scope = outer

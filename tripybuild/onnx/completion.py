@@ -9,20 +9,20 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from tripybuild.onnx.builder import OnnxGraph
 from tripybuild.onnx.model import (
-    Attribute,
     GraphDef,
-    Model,
-    Node,
+    OnnxAttribute,
+    OnnxModel,
+    OnnxNode,
     Size as ModelSize,
     TensorData,
     ValueInfo,
 )
-from tripybuild.onnx.nodes import Body, GraphNode, Scope
+from tripybuild.onnx.nodes import GraphBody, GraphNode, Scope
 from tripybuild.onnx.value import OnnxValue, Shape
 from tripybuild.version import VERSION
 
 
-def complete_model(graph: OnnxGraph, name: str, *, types: bool = False) -> Model:
+def complete_model(graph: OnnxGraph, name: str, *, types: bool = False) -> OnnxModel:
     """The model of a graph whose outputs are known.
 
     Args:
@@ -46,7 +46,7 @@ class _Completion:
         self.infos: list[ValueInfo] = []
         self.live, self.read = _live_nodes(graph)
 
-    def model(self, name: str, *, types: bool) -> Model:
+    def model(self, name: str, *, types: bool) -> OnnxModel:
         graph = self.graph
         for key, value in graph.weights.items():
             self._name(value, key)
@@ -72,15 +72,15 @@ class _Completion:
             (*weights, *held),
             tuple(self.infos) if types else (),
         )
-        return Model(made, graph.opset, producer="tripybuild", producer_version=VERSION)
+        return OnnxModel(made, graph.opset, producer="tripybuild", producer_version=VERSION)
 
-    def _outputs(self, outputs: Mapping[str, OnnxValue]) -> list[Node]:
+    def _outputs(self, outputs: Mapping[str, OnnxValue]) -> list[OnnxNode]:
         """Give outputs their names; one that has another name already is copied."""
         ends = []
         for name, value in outputs.items():
             if value in self.names:
                 made = self._fresh(f"{name}/Identity")
-                ends.append(Node("Identity", (self.names[value],), (name,), name=made))
+                ends.append(OnnxNode("Identity", (self.names[value],), (name,), name=made))
             else:
                 self.names[value] = name
         return ends
@@ -100,23 +100,23 @@ class _Completion:
         self.taken.add(name)
         return name
 
-    def _nodes(self, scope: Scope) -> Iterator[Node]:
+    def _nodes(self, scope: Scope) -> Iterator[OnnxNode]:
         for node in scope.nodes:
             if node in self.live:
                 yield self._node(node)
 
-    def _node(self, node: GraphNode) -> Node:
+    def _node(self, node: GraphNode) -> OnnxNode:
         label, place = node.place
         name = self._fresh(f"{label}/{node.schema.name}" if label else node.schema.name)
         inputs = ["" if each is None else self.names[each] for each in node.inputs]
         attributes = {
-            key: Attribute(node.schema.attributes[key].kind, value)
+            key: OnnxAttribute(node.schema.attributes[key].kind, value)
             for key, value in node.attributes.items()
         }
         for key, body in node.bodies.items():
-            attributes[key] = Attribute("graph", self._body(f"{name}/{key}", body))
+            attributes[key] = OnnxAttribute("graph", self._body(f"{name}/{key}", body))
         outputs = self._results(node, name)
-        return Node(
+        return OnnxNode(
             node.schema.name,
             _trimmed(inputs),
             _trimmed(outputs),
@@ -142,7 +142,7 @@ class _Completion:
                 self.infos.append(_info(self.names[value], value))
         return found
 
-    def _body(self, name: str, body: Body) -> GraphDef:
+    def _body(self, name: str, body: GraphBody) -> GraphDef:
         for index, value in enumerate(body.takes):
             self._name(value, self._fresh(f"{name}/input{index}"))
         nodes = list(self._nodes(body.scope))
@@ -151,7 +151,7 @@ class _Completion:
         for index, value in enumerate(body.gives):
             given = self._fresh(f"{name}/output{index}")
             identity = self._fresh(f"{name}/Identity")
-            nodes.append(Node("Identity", (self.names[value],), (given,), name=identity))
+            nodes.append(OnnxNode("Identity", (self.names[value],), (given,), name=identity))
             gives.append(_info(given, value))
         takes = tuple(_info(self.names[value], value) for value in body.takes)
         return GraphDef(name, tuple(nodes), takes, tuple(gives))

@@ -57,7 +57,7 @@ class ValueInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Attribute:
+class OnnxAttribute:
     """The value of an attribute, of the kind that the schema says (`table.FormalAttribute`).
 
     A dtype as an `int` is the number of its element type.
@@ -68,13 +68,13 @@ class Attribute:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class OnnxNode:
     """A call of an operator; an input or output with an empty name is left out."""
 
     operator: str
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    attributes: Mapping[str, Attribute] = field(default_factory=dict)
+    attributes: Mapping[str, OnnxAttribute] = field(default_factory=dict)
     name: str = ""
     domain: str = ""
     doc: str = ""
@@ -85,7 +85,7 @@ class GraphDef:
     """A graph: nodes in an order of computation."""
 
     name: str
-    nodes: tuple[Node, ...]
+    nodes: tuple[OnnxNode, ...]
     inputs: tuple[ValueInfo, ...]
     outputs: tuple[ValueInfo, ...]
     initializers: tuple[TensorData, ...] = ()
@@ -101,13 +101,13 @@ class FunctionDef:
     domain: str
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    nodes: tuple[Node, ...]
+    nodes: tuple[OnnxNode, ...]
     opsets: Mapping[str, int]
     doc: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class OnnxModel:
     """A file's content. `opset` is of the default domain, `domains` are the versions of others."""
 
     graph: GraphDef
@@ -123,7 +123,7 @@ class Model:
         """The names of initializers that have no data yet."""
         return tuple(each.name for each in self.graph.initializers if each.data is None)
 
-    def with_data(self, data: Mapping[str, Buffer | ExternalData]) -> "Model":
+    def with_data(self, data: Mapping[str, Buffer | ExternalData]) -> "OnnxModel":
         """The same model with the data of initializers, by their names."""
         held = tuple(
             replace(each, data=data[each.name]) if each.name in data else each

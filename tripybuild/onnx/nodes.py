@@ -27,7 +27,7 @@ class Unavailable(Exception):  # noqa: N818  # no error yet: another form may be
         self.problem, self.since = problem, since
 
 
-class SymbolSource(NamedTuple):
+class SymbolOrigin(NamedTuple):
     """A symbol as a dimension of a value: the size is `factor * symbol + offset`."""
 
     value: OnnxValue
@@ -44,7 +44,7 @@ class GraphNode:
     inputs: Sequence[OnnxValue | None]
     attributes: Mapping[str, AttributeValue]
     outputs: tuple[OnnxValue, ...] = ()
-    bodies: Mapping[str, "Body"] = field(default_factory=dict)
+    bodies: Mapping[str, "GraphBody"] = field(default_factory=dict)
     place: Place = ("", "")
 
 
@@ -56,7 +56,7 @@ class Scope:
         self.nodes: list[GraphNode] = []
         self.known: dict[Hashable, OnnxValue] = {}
         self.calls: dict[Hashable, GraphNode] = {}
-        self.sources: dict[str, SymbolSource] = {}
+        self.sources: dict[str, SymbolOrigin] = {}
 
     def chain(self) -> Iterator["Scope"]:
         """This scope, the one around it, and so on."""
@@ -93,13 +93,13 @@ class Scope:
         inside = (each for each in scopes if not each.sources.keys().isdisjoint(symbols))
         return next(inside, scopes[-1])
 
-    def source(self, name: str) -> SymbolSource:
+    def source(self, name: str) -> SymbolOrigin:
         """Where a symbol comes from."""
         return next(each.sources[name] for each in self.chain() if name in each.sources)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Body:
+class GraphBody:
     """A graph inside of a node; it reads values from outside as they are."""
 
     takes: tuple[OnnxValue, ...]

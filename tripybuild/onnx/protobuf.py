@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from tripybuild.onnx.model import (
-    Attribute,
     Buffer,
     ExternalData,
     FunctionDef,
     GraphDef,
-    Model,
-    Node,
+    OnnxAttribute,
+    OnnxModel,
+    OnnxNode,
     TensorData,
     ValueInfo,
     ir_version,
@@ -43,12 +43,12 @@ def looks_like_model(path: Path) -> bool:
     return not head or (head[:1] == b"\x08" and 0 < head[-1] < _NEWEST_VERSION)
 
 
-def encode_model(model: Model) -> bytes:
+def encode_model(model: OnnxModel) -> bytes:
     """A model as the bytes of its file."""
     return b"".join(encode_parts(model))
 
 
-def encode_parts(model: Model) -> tuple[Buffer, ...]:
+def encode_parts(model: OnnxModel) -> tuple[Buffer, ...]:
     """A model as buffers whose concatenation is its file; data of tensors are among them."""
     message = _Message()
     message.number(1, ir_version(model.opset))
@@ -139,7 +139,7 @@ def _graph(graph: GraphDef) -> _Message:
     return message
 
 
-def _node(node: Node) -> _Message:
+def _node(node: OnnxNode) -> _Message:
     message = _Message()
     for name in node.inputs:
         message.name(1, name)
@@ -167,7 +167,7 @@ def _function(function: FunctionDef) -> _Message:
     return message
 
 
-def _attribute(name: str, attribute: Attribute) -> _Message:
+def _attribute(name: str, attribute: OnnxAttribute) -> _Message:
     code, write = _KINDS[attribute.kind]
     message = _Message()
     message.name(1, name)

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 
 from tripybuild.onnx.model import (
-    Attribute,
     FunctionDef,
     GraphDef,
-    Model,
-    Node,
+    OnnxAttribute,
+    OnnxModel,
+    OnnxNode,
     TensorData,
     ValueInfo,
     ir_version,
@@ -17,7 +17,7 @@ from tripybuild.types.dtypes import dtype
 INDENT = "  "
 
 
-def model_text(model: Model) -> str:
+def model_text(model: OnnxModel) -> str:
     """The text of a model."""
     domains = {"": model.opset, **model.domains}
     opsets = ", ".join(f'"{name}" : {version}' for name, version in domains.items())
@@ -42,14 +42,14 @@ def _function(function: FunctionDef) -> Iterator[str]:
     yield from _block(function.nodes)
 
 
-def _block(nodes: Sequence[Node]) -> Iterator[str]:
+def _block(nodes: Sequence[OnnxNode]) -> Iterator[str]:
     yield "{"
     for node in nodes:
         yield from (INDENT + line for line in _node(node))
     yield "}"
 
 
-def _node(node: Node) -> Iterator[str]:
+def _node(node: OnnxNode) -> Iterator[str]:
     """The lines of a node; those of the graphs in it stand below."""
     plain = {n: each for n, each in node.attributes.items() if not isinstance(each.value, GraphDef)}
     words = ", ".join(f"{name} = {_attribute(each)}" for name, each in plain.items())
@@ -63,7 +63,7 @@ def _node(node: Node) -> Iterator[str]:
             yield from (INDENT + line for line in rest)
 
 
-def _attribute(attribute: Attribute) -> str:
+def _attribute(attribute: OnnxAttribute) -> str:
     value = attribute.value
     if isinstance(value, TensorData):
         return _tensor(value)

@@ -9,7 +9,7 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 Value = int | str
 
 
-class Option(Protocol):
+class TargetOption(Protocol):
     """The values that an option has."""
 
     def __str__(self) -> str:
@@ -45,7 +45,7 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class WordChoice:
     """One of some words."""
 
     words: tuple[str, ...]
@@ -62,7 +62,7 @@ class Choice:
         return isinstance(value, str) and value in self.words
 
 
-def read_options(target: str, known: Mapping[str, Option], text: str) -> dict[str, Value]:
+def read_options(target: str, known: Mapping[str, TargetOption], text: str) -> dict[str, Value]:
     """The options that `NAME=VALUE,NAME=VALUE` sets, in the order of the target's own.
 
     Raises:
@@ -88,7 +88,7 @@ def read_options(target: str, known: Mapping[str, Option], text: str) -> dict[st
     return {name: found[name] for name in known if name in found}
 
 
-def _unknown(target: str, known: Mapping[str, Option], name: str) -> Diagnostic:
+def _unknown(target: str, known: Mapping[str, TargetOption], name: str) -> Diagnostic:
     near = suggest(name, known)
     listed = ", ".join(f"`{each}`" for each in known)
     hint = f"did you mean `{near}`?" if near else f"its options are {listed}" if known else None

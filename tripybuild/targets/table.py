@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
-from tripybuild.targets.options import Choice, Number, Option, read_options
+from tripybuild.targets.options import Number, TargetOption, WordChoice, read_options
 
 if TYPE_CHECKING:
     from tripybuild.targets.executable_file import ExecutableFile
@@ -47,7 +47,7 @@ class TargetRegistration:
     takes_mlir: bool = False
     gpu: bool = False
     facts: str = ""
-    options: Mapping[str, Option] = field(default_factory=dict)
+    options: Mapping[str, TargetOption] = field(default_factory=dict)
 
 
 def _engine(kind: str, compiler: str, *, portable: bool = False) -> TargetRegistration:
@@ -77,8 +77,8 @@ TARGETS = {
         "tripybuild.targets.cpu.openvino:Openvino",
         facts="openvino",
         options={
-            "precision": Choice(("f32", "bf16", "f16")),
-            "activations": Choice(("exact", "int8")),
+            "precision": WordChoice(("f32", "bf16", "f16")),
+            "activations": WordChoice(("exact", "int8")),
             "threads": Number(1, 1024),
         },
     ),

@@ -8,12 +8,12 @@ import pytest
 from onnx import numpy_helper
 
 from tripybuild.onnx.model import (
-    Attribute,
     ExternalData,
     FunctionDef,
     GraphDef,
-    Model,
-    Node,
+    OnnxAttribute,
+    OnnxModel,
+    OnnxNode,
     TensorData,
     ValueInfo,
 )
@@ -32,33 +32,33 @@ def value(name, shape=("batch", 3), of=float32):
 
 
 def branch(name, operator):
-    node = Node(operator, ("x",), (f"{name}_y",), name=f"{name}/{operator}")
+    node = OnnxNode(operator, ("x",), (f"{name}_y",), name=f"{name}/{operator}")
     return GraphDef(name, (node,), (), (value(f"{name}_y"),))
 
 
 def every_message():
     """A model that has each message and kind of attribute."""
     nodes = (
-        Node(
+        OnnxNode(
             "Add",
             ("x", "weight"),
             ("sum",),
             name="first/add",
             doc="model.yaml:3:7",
         ),
-        Node(
+        OnnxNode(
             "If",
             ("flag",),
             ("chosen",),
             {
-                "then_branch": Attribute("graph", branch("then", "Relu")),
-                "else_branch": Attribute("graph", branch("else", "Neg")),
+                "then_branch": OnnxAttribute("graph", branch("then", "Relu")),
+                "else_branch": OnnxAttribute("graph", branch("else", "Neg")),
             },
         ),
-        Node("Clip", ("chosen", "", "top"), ("clipped",)),
-        Node("Twice", ("clipped",), ("twice",), domain="local"),
-        Node("LeakyRelu", ("twice",), ("leaky",), {"alpha": Attribute("float", 0.25)}),
-        Node("Cast", ("leaky",), ("y",), {"to": Attribute("int", float16)}),
+        OnnxNode("Clip", ("chosen", "", "top"), ("clipped",)),
+        OnnxNode("Twice", ("clipped",), ("twice",), domain="local"),
+        OnnxNode("LeakyRelu", ("twice",), ("leaky",), {"alpha": OnnxAttribute("float", 0.25)}),
+        OnnxNode("Cast", ("leaky",), ("y",), {"to": OnnxAttribute("int", float16)}),
     )
     graph = GraphDef(
         "main",
@@ -70,9 +70,9 @@ def every_message():
         doc="A graph.",
     )
     twice = FunctionDef(
-        "Twice", "local", ("a",), ("b",), (Node("Add", ("a", "a"), ("b",)),), {"": 20}
+        "Twice", "local", ("a",), ("b",), (OnnxNode("Add", ("a", "a"), ("b",)),), {"": 20}
     )
-    return Model(
+    return OnnxModel(
         graph,
         20,
         {"local": 1},
@@ -131,8 +131,8 @@ ATTRIBUTES = [
 
 @pytest.mark.parametrize(("kind", "given", "wanted"), ATTRIBUTES)
 def test_kinds_of_attributes(kind, given, wanted):
-    node = Node("Any", (), ("y",), {"it": Attribute(kind, given)})
-    model = Model(GraphDef("g", (node,), (), ()), 20)
+    node = OnnxNode("Any", (), ("y",), {"it": OnnxAttribute(kind, given)})
+    model = OnnxModel(GraphDef("g", (node,), (), ()), 20)
     found = onnx.load_from_string(encode_model(model)).graph.node[0].attribute[0]
     assert onnx.AttributeProto.AttributeType.Name(found.type) == kind.upper()
     assert onnx.helper.get_attribute_value(found) == wanted
@@ -146,7 +146,7 @@ def test_tensors_of_each_dtype():
             codes = array.view(np.uint8)
             data = bytes([codes[0] | codes[1] << 4, codes[2] | codes[3] << 4])
         tensor = TensorData("t", of, (4,), data)
-        model = Model(GraphDef("g", (), (), (), (tensor,)), 23)
+        model = OnnxModel(GraphDef("g", (), (), (), (tensor,)), 23)
         read = onnx.load_from_string(encode_model(model)).graph.initializer[0]
         np.testing.assert_array_equal(numpy_helper.to_array(read).astype(of.numpy), array)
 
@@ -155,7 +155,7 @@ def test_data_are_not_copied():
     """A part of the file is the buffer that was given."""
     data = memoryview(bytearray(1 << 20)).cast("f")
     tensor = TensorData("t", float32, (len(data),), data)
-    parts = encode_parts(Model(GraphDef("g", (), (), (), (tensor,)), 20))
+    parts = encode_parts(OnnxModel(GraphDef("g", (), (), (), (tensor,)), 20))
     assert any(part is data for part in parts)
     read = onnx.load_from_string(b"".join(parts))
     assert len(read.graph.initializer[0].raw_data) == 1 << 20
@@ -165,8 +165,8 @@ def test_data_of_another_file(tmp_path):
     """What is named is read from there: a file, the first byte and the length."""
     (tmp_path / "data.bin").write_bytes(b"head" + ONES.tobytes() + b"tail")
     tensor = TensorData("weight", float32, (2, 3), None)
-    node = Node("Add", ("x", "weight"), ("y",))
-    model = Model(GraphDef("g", (node,), (value("x"),), (value("y"),), (tensor,)), 20)
+    node = OnnxNode("Add", ("x", "weight"), ("y",))
+    model = OnnxModel(GraphDef("g", (node,), (value("x"),), (value("y"),), (tensor,)), 20)
     with pytest.raises(ValueError, match="the weight 'weight' has no data"):
         encode_model(model)
     model = model.with_data({"weight": ExternalData("data.bin", 4, 24)})
@@ -179,7 +179,7 @@ def test_data_of_another_file(tmp_path):
 def test_large_fields_have_lengths_of_many_bytes():
     doc = "a" * 300_000
     shape = ValueInfo("x", int64, (2**40,))
-    model = Model(GraphDef("g", (), (shape,), ()), 20, doc=doc)
+    model = OnnxModel(GraphDef("g", (), (shape,), ()), 20, doc=doc)
     read = onnx.load_from_string(encode_model(model))
     assert read.doc_string == doc
     assert read.graph.input[0].type.tensor_type.shape.dim[0].dim_value == 2**40

@@ -42,7 +42,7 @@ from tripybuild.model.config import ConfigChoice
 from tripybuild.model.graph_builder import build
 from tripybuild.model.libraries import Homes, no_libraries
 from tripybuild.model.model_graph import EntryGraph, ModelGraph
-from tripybuild.onnx.model import DEFAULT_OPSET, OPSETS, Buffer, ExternalData, Model
+from tripybuild.onnx.model import DEFAULT_OPSET, OPSETS, Buffer, ExternalData, OnnxModel
 from tripybuild.onnx.protobuf import encode_parts, looks_like_model
 from tripybuild.process.atomic_write import atomic_write
 from tripybuild.process.gc_pause import pause_gc
@@ -232,7 +232,7 @@ def _model_paths(entries: Iterable[str], output: Path) -> Iterator[tuple[str, Pa
         yield name, output if len(names) == 1 else output.with_name(several)
 
 
-def _describe(model: Model, built: ModelGraph, entry: EntryGraph) -> Model:
+def _describe(model: OnnxModel, built: ModelGraph, entry: EntryGraph) -> OnnxModel:
     """The model with what its spec says of it beside what it does."""
     metadata: dict[str, Any] = {}
     if entry.ranges:

@@ -14,7 +14,7 @@ from tripybuild.model.size_limits import check_tensor_bytes
 from tripybuild.onnx import dialect as onnx
 from tripybuild.onnx.builder import current
 from tripybuild.onnx.completion import complete_model
-from tripybuild.onnx.model import Model
+from tripybuild.onnx.model import OnnxModel
 from tripybuild.onnx.table import first_opset_of
 from tripybuild.process.gc_pause import pause_gc
 from tripybuild.stablehlo.functions import OutlinedFunction, outline_function
@@ -97,7 +97,7 @@ def lower_tensorrt(graph: Graph) -> layers.Network:
 @pause_gc()
 def lower_onnx(
     graph: Graph, opset: int, folder: Path | None = None, *, types: bool = False
-) -> Model:
+) -> OnnxModel:
     """Build a model of ONNX, which keeps the graph's symbols: it has all sizes.
 
     Args:

@@ -19,9 +19,9 @@ from tripybuild.symbolic.dims import Dim, evaluate
 from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
 from tripybuild.targets.executable_file import GRAPH, entry_member
 from tripybuild.targets.graph_model import graph_model
-from tripybuild.targets.openvino.bounds import SIZES, Bounds
+from tripybuild.targets.openvino.bounds import SIZES, ValueBounds
 from tripybuild.targets.openvino.model import ReadableModel
-from tripybuild.targets.openvino.program import Port, Program
+from tripybuild.targets.openvino.program import OpenvinoPort, Program
 from tripybuild.targets.openvino.refusals import CODE, HINT, REASONS
 from tripybuild.targets.protocol import CompileRequest, Loader, Run, Shapes, Target
 from tripybuild.trace.graph import Graph
@@ -92,13 +92,13 @@ class Openvino(Target):
             return Program(readable, _ports(graph.inputs), _ports(graph.outputs), self.options)
 
 
-def _ports(values: Mapping[str, Value]) -> list[Port]:
-    return [Port(name, value.dtype) for name, value in values.items()]
+def _ports(values: Mapping[str, Value]) -> list[OpenvinoPort]:
+    return [OpenvinoPort(name, value.dtype) for name, value in values.items()]
 
 
-def _bounds(sizes: SizeRange) -> Bounds:
+def _bounds(sizes: SizeRange) -> ValueBounds:
     most = SIZES.high if sizes.max is None else sizes.max
-    return Bounds(sizes.min, most).clamp(SIZES)
+    return ValueBounds(sizes.min, most).clamp(SIZES)
 
 
 def _graph_member(entry: CompiledEntry) -> str:

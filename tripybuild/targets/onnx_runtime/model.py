@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
-from tripybuild.onnx.model import Buffer, ExternalData, GraphDef, Model, Node
+from tripybuild.onnx.model import Buffer, ExternalData, GraphDef, OnnxModel, OnnxNode
 from tripybuild.onnx.protobuf import encode_model
 from tripybuild.process import memory
 from tripybuild.targets.onnx_runtime.arrays import Array
@@ -28,7 +28,7 @@ IN_PLACE = frozenset({"Gather"})
 
 
 def session_of_model(
-    model: Model, weights: Mapping[str, Array], threads: int | None = None
+    model: OnnxModel, weights: Mapping[str, Array], threads: int | None = None
 ) -> RuntimeSession:
     """A session of a model.
 
@@ -90,7 +90,7 @@ def _span(place: str) -> Span | None:
     return Span(path, int(line), 1, int(line), 2)
 
 
-def _nodes(graph: GraphDef) -> Iterator[Node]:
+def _nodes(graph: GraphDef) -> Iterator[OnnxNode]:
     """The nodes of a graph and of those inside."""
     for node in graph.nodes:
         yield node

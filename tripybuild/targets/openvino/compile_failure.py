@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator
 
 from tripybuild.errors.diagnostics import Diagnostic
-from tripybuild.onnx.model import GraphDef, Node
+from tripybuild.onnx.model import GraphDef, OnnxNode
 from tripybuild.process import memory
 from tripybuild.targets.openvino.refusals import CODE, HINT, nodes_of, place_span
 
 # How OpenVINO names nodes of ONNX, and those that it made of them.
 NAMED = re.compile(
-    r"<Node\(\w*\): (?P<node>[^>]+)>|[Oo]peration name: (?P<operation>\S+)"
+    r"<OnnxNode\(\w*\): (?P<node>[^>]+)>|[Oo]peration name: (?P<operation>\S+)"
     r"|friendly_name '(?P<friendly>[^']+)'|node (?:with name )?[`'\"](?P<name>[^`'\"<]+)[`'\"]"
 )
 UNKNOWN = re.compile(r"No conversion rule found for operations: (?P<names>.+)")
@@ -33,7 +33,7 @@ def compile_failure(error: RuntimeError, graph: GraphDef) -> Diagnostic:
     return Diagnostic(CODE, message, span, notes=tuple(said[:MOST_LINES]), hint=HINT)
 
 
-def _named(text: str, graph: GraphDef) -> Iterator[Node]:
+def _named(text: str, graph: GraphDef) -> Iterator[OnnxNode]:
     """The nodes that a message names, in its order."""
     nodes = list(nodes_of(graph))
     known = {name: node for node in nodes for name in (*node.outputs, node.name) if name}

@@ -11,10 +11,17 @@ from itertools import chain
 
 import numpy as np
 
-from tripybuild.onnx.model import Attribute, GraphDef, Model, Node, TensorData, ValueInfo
+from tripybuild.onnx.model import (
+    GraphDef,
+    OnnxAttribute,
+    OnnxModel,
+    OnnxNode,
+    TensorData,
+    ValueInfo,
+)
 from tripybuild.onnx.table import find_operator
 from tripybuild.targets.openvino import bounds
-from tripybuild.targets.openvino.bounds import FLOAT32, INT32, SIZES, Bounds, dtype_bounds
+from tripybuild.targets.openvino.bounds import FLOAT32, INT32, SIZES, ValueBounds, dtype_bounds
 from tripybuild.targets.openvino.integer_kernels import (
     CARRYING,
     INDICES,
@@ -27,8 +34,8 @@ from tripybuild.targets.openvino.refusals import Refusal
 from tripybuild.targets.openvino.tensors import Array
 from tripybuild.types.dtypes import boolean, dtype, float64, int64
 
-Shape = tuple[Bounds | None, ...] | None
-COMPARED = Bounds(FLOAT32.low + 1, FLOAT32.high - 1)
+Shape = tuple[ValueBounds | None, ...] | None
+COMPARED = ValueBounds(FLOAT32.low + 1, FLOAT32.high - 1)
 BYTE = 8  # bits
 DEFAULT_DOMAINS = ("", "ai.onnx")
 
@@ -48,7 +55,7 @@ class Known:
     """
 
     dtype: dtype | None
-    bounds: Bounds | None = None
+    bounds: ValueBounds | None = None
     shape: Shape = None
     constant: bool = False
     sizes: bool = False
@@ -68,8 +75,8 @@ class Exactness:
         weights: The arrays of initializers that hold no data.
     """
 
-    model: Model
-    ranges: Mapping[str, Bounds] = field(default_factory=dict)
+    model: OnnxModel
+    ranges: Mapping[str, ValueBounds] = field(default_factory=dict)
     weights: Mapping[str, Array] = field(default_factory=dict)
     found: list[Refusal] = field(default_factory=list)
     dtypes: dict[str, dtype | None] = field(default_factory=dict)
@@ -102,14 +109,14 @@ class Exactness:
         if value.shape is None:
             return None
         return tuple(
-            Bounds(each, each) if isinstance(each, int) else self.ranges.get(each or "", SIZES)
+            ValueBounds(each, each) if isinstance(each, int) else self.ranges.get(each or "", SIZES)
             for each in value.shape
         )
 
     def _input(self, value: ValueInfo) -> Known:
         return Known(value.dtype, whole(value.dtype, INT32), self._shape(value))
 
-    def _node(self, node: Node, known: Values) -> Sequence[Known]:
+    def _node(self, node: OnnxNode, known: Values) -> Sequence[Known]:
         """What is known of the results of a node."""
         inputs = [known.get(name, Known(None)) if name else None for name in node.inputs]
         if node.domain not in DEFAULT_DOMAINS:
@@ -132,7 +139,7 @@ class Exactness:
         ]
 
     def _check_floats(
-        self, node: Node, inputs: Sequence[Known], results: Sequence[dtype | None]
+        self, node: OnnxNode, inputs: Sequence[Known], results: Sequence[dtype | None]
     ) -> bool:
         """Refuse floats that no kernel computes with.
 
@@ -149,7 +156,7 @@ class Exactness:
                 self._refuse(node, "no-kernel", f"`{node.operator}` of {kind}")
         return carries
 
-    def _types(self, node: Node, inputs: Sequence[Known | None]) -> Sequence[dtype | None]:
+    def _types(self, node: OnnxNode, inputs: Sequence[Known | None]) -> Sequence[dtype | None]:
         schema = find_operator(node.operator, self.model.opset)
         if schema is None:
             return [None] * len(node.outputs)
@@ -157,7 +164,7 @@ class Exactness:
         values = {name: each.value for name, each in node.attributes.items()}
         return schema.result_dtypes(given, values, len(node.outputs))
 
-    def _result(self, node: Node, inputs: Sequence[Known | None], result: Known) -> Known:
+    def _result(self, node: OnnxNode, inputs: Sequence[Known | None], result: Known) -> Known:
         """What is known of one result, after the kernel that computes it was looked at."""
         reduction = _text(node.attributes.get("reduction"), "none") != "none"
         kernel = kernel_of(node.operator, reduction=reduction)
@@ -174,13 +181,13 @@ class Exactness:
             return result
         known = [each.bounds or whole(each.dtype) for each in numbers]
         if any(each.dtype is boolean for each in data):  # which `Cast` makes numbers of
-            known.append(Bounds(0, 1))
+            known.append(ValueBounds(0, 1))
         made = self._bounds(node, kernel, [each for each in known if each is not None], result)
         return replace(result, bounds=self._fit(node, kernel, made, result, sizes), sizes=sizes)
 
     def _bounds(
-        self, node: Node, kernel: IntegerKernel, data: Sequence[Bounds], result: Known
-    ) -> Bounds:
+        self, node: OnnxNode, kernel: IntegerKernel, data: Sequence[ValueBounds], result: Known
+    ) -> ValueBounds:
         """The bounds of a result before it is fitted into its dtype."""
         assert result.dtype is not None
         every = dtype_bounds(result.dtype)
@@ -192,7 +199,9 @@ class Exactness:
             return _clip(data)
         return kernel.result(data)
 
-    def _check_inputs(self, node: Node, kernel: IntegerKernel, numbers: Sequence[Known]) -> None:
+    def _check_inputs(
+        self, node: OnnxNode, kernel: IntegerKernel, numbers: Sequence[Known]
+    ) -> None:
         """Refuse what a kernel reads otherwise than it is."""
         for each in numbers:
             if each.bounds is not None and not each.bounds.within(INT32):
@@ -213,8 +222,8 @@ class Exactness:
             self._refuse(node, "int32-is-float32", detail)
 
     def _fit(
-        self, node: Node, kernel: IntegerKernel, made: Bounds, result: Known, sizes: bool
-    ) -> Bounds:
+        self, node: OnnxNode, kernel: IntegerKernel, made: ValueBounds, result: Known, sizes: bool
+    ) -> ValueBounds:
         """The bounds of a result in its dtype; what has no place there is refused."""
         kind = result.dtype
         assert kind is not None
@@ -232,7 +241,7 @@ class Exactness:
             return made.clamp(INT32) if kind is int64 else made
         return every.clamp(INT32)
 
-    def _check_padding(self, node: Node, inputs: Sequence[Known | None]) -> None:
+    def _check_padding(self, node: OnnxNode, inputs: Sequence[Known | None]) -> None:
         value = inputs[2] if len(inputs) > 2 else None
         if value is None:
             return
@@ -243,7 +252,7 @@ class Exactness:
 
     def _regions(
         self,
-        node: Node,
+        node: OnnxNode,
         bodies: Mapping[str, GraphDef],
         inputs: Sequence[Known | None],
         known: Values,
@@ -263,7 +272,7 @@ class Exactness:
         return [Known(each.dtype, whole(each.dtype, INT32)) for each in results]
 
     def _check_turns(
-        self, node: Node, bodies: Mapping[str, GraphDef], inputs: Sequence[Known | None]
+        self, node: OnnxNode, bodies: Mapping[str, GraphDef], inputs: Sequence[Known | None]
     ) -> None:
         """Refuse to collect results of a loop that may have no turn."""
         if node.operator != "Loop":
@@ -275,7 +284,7 @@ class Exactness:
         if results > states and not surely:
             self._refuse(node, "no-turns", f"`{node.operator}` collects a result of each turn")
 
-    def _call(self, node: Node, inputs: Sequence[Known | None]) -> list[Known]:
+    def _call(self, node: OnnxNode, inputs: Sequence[Known | None]) -> list[Known]:
         """Visit a function as often as it is called."""
         for each in self.model.functions:
             if (each.domain, each.name) == (node.domain, node.operator):
@@ -286,12 +295,12 @@ class Exactness:
                 return [known.get(name, Known(None)) for name in each.outputs]
         return [Known(None)] * len(node.outputs)
 
-    def _refuse(self, node: Node, fact: str, detail: str) -> None:
+    def _refuse(self, node: OnnxNode, fact: str, detail: str) -> None:
         if not any(each.node is node for each in self.found):  # the first reason is enough
             self.found.append(Refusal(fact, node, detail))
 
 
-def whole(kind: dtype | None, within: Bounds | None = None) -> Bounds | None:
+def whole(kind: dtype | None, within: ValueBounds | None = None) -> ValueBounds | None:
     """All numbers of a dtype of integers, where they are within others."""
     if kind is None or not _is_integer(kind):
         return None
@@ -304,10 +313,10 @@ def _is_integer(kind: dtype | None) -> bool:
 
 
 def _numbers(shape: Sequence[int]) -> Shape:
-    return tuple(Bounds(each, each) for each in shape)
+    return tuple(ValueBounds(each, each) for each in shape)
 
 
-def _text(attribute: Attribute | None, default: str) -> str:
+def _text(attribute: OnnxAttribute | None, default: str) -> str:
     if attribute is None:
         return default
     value = attribute.value
@@ -323,32 +332,32 @@ def _tensor(tensor: TensorData, array: Array | None = None) -> Known:
             array = np.frombuffer(tensor.data, kind.numpy)
         if array is not None:
             some = array.size > 0
-            found = Bounds(int(array.min()), int(array.max())) if some else Bounds(0, 0)
+            found = ValueBounds(int(array.min()), int(array.max())) if some else ValueBounds(0, 0)
     return Known(kind, found, shape, constant=True)
 
 
-def _constant(node: Node, result: Known) -> Known:
+def _constant(node: OnnxNode, result: Known) -> Known:
     """What `Constant` gives."""
     value = next((each.value for each in node.attributes.values()), None)
     if isinstance(value, TensorData):
         return _tensor(value)
     if isinstance(value, int) and not isinstance(value, bool):
-        return replace(result, bounds=Bounds(value, value), constant=True)
+        return replace(result, bounds=ValueBounds(value, value), constant=True)
     if isinstance(value, (list, tuple)) and value and isinstance(value[0], int):
-        found = Bounds(min(map(int, value)), max(map(int, value)))
+        found = ValueBounds(min(map(int, value)), max(map(int, value)))
         return replace(result, bounds=found, constant=True)
     return replace(result, bounds=whole(result.dtype), constant=True)
 
 
-def _size(node: Node, inputs: Sequence[Known | None], result: Known) -> Known:
+def _size(node: OnnxNode, inputs: Sequence[Known | None], result: Known) -> Known:
     """What `Shape` and `Size` give."""
     given = inputs[0].shape if inputs and inputs[0] is not None else None
     if given is None:
-        found = SIZES if node.operator == "Shape" else INT32.clamp(Bounds(0, INT32.high))
+        found = SIZES if node.operator == "Shape" else INT32.clamp(ValueBounds(0, INT32.high))
     else:
         sizes = [each or SIZES for each in given]
         if node.operator == "Size":
-            found = bounds.hull([Bounds(1, 1)])
+            found = bounds.hull([ValueBounds(1, 1)])
             for each in sizes:
                 found = bounds.multiply([found, each])
         else:
@@ -358,12 +367,12 @@ def _size(node: Node, inputs: Sequence[Known | None], result: Known) -> Known:
     return replace(result, bounds=found.clamp(INT32), sizes=True)
 
 
-def _index(node: Node, name: str) -> int | None:
+def _index(node: OnnxNode, name: str) -> int | None:
     found = node.attributes.get(name)
     return found.value if found is not None and isinstance(found.value, int) else None
 
 
-def _clip(data: Sequence[Bounds]) -> Bounds:
+def _clip(data: Sequence[ValueBounds]) -> ValueBounds:
     """The bounds of elements between two others; both are there, or the first one is the least."""
     if len(data) < 3:
         return bounds.hull(data)

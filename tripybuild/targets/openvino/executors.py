@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from threading import RLock
 from typing import Any
 
-from tripybuild.onnx.model import GraphDef, Model, Node, ValueInfo
+from tripybuild.onnx.model import GraphDef, OnnxModel, OnnxNode, ValueInfo
 from tripybuild.onnx.protobuf import encode_model
 from tripybuild.targets.openvino.library import DEVICE, core
 from tripybuild.types.dtypes import float32
@@ -69,10 +69,10 @@ def _in_child() -> None:
 
 
 _SMALL = encode_model(
-    Model(
+    OnnxModel(
         GraphDef(
             "small",
-            (Node("Exp", ("x",), ("y",)),),
+            (OnnxNode("Exp", ("x",), ("y",)),),
             (ValueInfo("x", float32, (1,)),),
             (ValueInfo("y", float32, (1,)),),
         ),

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from tripybuild.targets.openvino import bounds
-from tripybuild.targets.openvino.bounds import Bounds
+from tripybuild.targets.openvino.bounds import ValueBounds
 from tripybuild.types.dtypes import dtype, float4, float8
 
-Result = Callable[[Sequence[Bounds]], Bounds]
+Result = Callable[[Sequence[ValueBounds]], ValueBounds]
 
 
 @dataclass(frozen=True, slots=True)

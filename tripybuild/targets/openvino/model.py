@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from tripybuild.errors.diagnostics import DiagnosticError
-from tripybuild.onnx.model import Model, TensorData, ValueInfo
+from tripybuild.onnx.model import OnnxModel, TensorData, ValueInfo
 from tripybuild.onnx.protobuf import encode_model
-from tripybuild.targets.openvino.bounds import Bounds
+from tripybuild.targets.openvino.bounds import ValueBounds
 from tripybuild.targets.openvino.compile_failure import compile_failure
 from tripybuild.targets.openvino.exactness import Exactness
 from tripybuild.targets.openvino.library import core, library
@@ -34,9 +34,9 @@ class ReadableModel:
 
     def __init__(
         self,
-        model: Model,
+        model: OnnxModel,
         weights: Mapping[str, Array] | None = None,
-        ranges: Mapping[str, Bounds] | None = None,
+        ranges: Mapping[str, ValueBounds] | None = None,
     ) -> None:
         weights = weights or {}
         exactness = Exactness(model, ranges or {}, weights)
@@ -77,7 +77,7 @@ class ReadableModel:
         return DiagnosticError(compile_failure(error, self._model.graph))
 
 
-def _with_inputs(model: Model, weights: Sequence[TensorData]) -> Model:
+def _with_inputs(model: OnnxModel, weights: Sequence[TensorData]) -> OnnxModel:
     """The model with weights as inputs, behind its own."""
     graph = model.graph
     names = {each.name for each in weights}

@@ -26,7 +26,7 @@ Shapes = Sequence[Sequence[int] | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Port:
+class OpenvinoPort:
     """An input or an output: its name and dtype."""
 
     name: str
@@ -61,8 +61,8 @@ class Program:
     def __init__(
         self,
         model: ReadableModel,
-        inputs: Sequence[Port],
-        outputs: Sequence[Port],
+        inputs: Sequence[OpenvinoPort],
+        outputs: Sequence[OpenvinoPort],
         chosen: options.Options | None = None,
     ) -> None:
         self._model, self._chosen = model, chosen or {}

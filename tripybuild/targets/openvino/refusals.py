@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from tripybuild.errors.diagnostics import Diagnostic, Span
-from tripybuild.onnx.model import GraphDef, Node
+from tripybuild.onnx.model import GraphDef, OnnxNode
 from tripybuild.targets.openvino.integer_kernels import kernel_of
 
 REASONS: Mapping[str, str] = MappingProxyType(
@@ -37,7 +37,7 @@ class Refusal:
     """
 
     fact: str
-    node: Node
+    node: OnnxNode
     detail: str
 
     def diagnostic(self) -> Diagnostic:
@@ -59,7 +59,7 @@ def place_span(place: str) -> Span | None:
     return Span(path, int(line), 1, int(line), 2)
 
 
-def nodes_of(graph: GraphDef) -> Iterator[Node]:
+def nodes_of(graph: GraphDef) -> Iterator[OnnxNode]:
     """The nodes of a graph and of those inside."""
     for node in graph.nodes:
         yield node

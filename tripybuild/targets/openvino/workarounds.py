@@ -11,7 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tripybuild.onnx.constants import number_bytes
-from tripybuild.onnx.model import Attribute, GraphDef, Model, Node, TensorData, ValueInfo
+from tripybuild.onnx.model import (
+    GraphDef,
+    OnnxAttribute,
+    OnnxModel,
+    OnnxNode,
+    TensorData,
+    ValueInfo,
+)
 from tripybuild.types.dtypes import bfloat16, boolean, dtype, float16, float32, int64
 
 REDUCTIONS = frozenset({"ReduceMax", "ReduceMin"})
@@ -19,7 +26,7 @@ LOOPS = frozenset({"Loop", "Scan"})
 HALVED = frozenset({float32, float16, bfloat16})
 
 
-def work_around(model: Model, dtypes: Mapping[str, dtype | None]) -> Model:
+def work_around(model: OnnxModel, dtypes: Mapping[str, dtype | None]) -> OnnxModel:
     """The model with other nodes in the place of those that OpenVINO computes wrongly.
 
     Args:
@@ -47,11 +54,11 @@ class _Rewriting:
         """A graph with other nodes."""
         return replace(graph, nodes=self.nodes(graph.nodes))
 
-    def nodes(self, nodes: Iterable[Node]) -> tuple[Node, ...]:
+    def nodes(self, nodes: Iterable[OnnxNode]) -> tuple[OnnxNode, ...]:
         """Nodes in order, each as itself or as those that stand for it."""
         return tuple(made for node in nodes for made in self.node(node))
 
-    def node(self, node: Node) -> Iterator[Node]:
+    def node(self, node: OnnxNode) -> Iterator[OnnxNode]:
         """What stands for a node."""
         given = {
             name: replace(each, value=self.graph(each.value))
@@ -76,18 +83,18 @@ class _Rewriting:
     def separate(self, body: GraphDef) -> GraphDef:
         """A body in which no parameter is a result as it is."""
         parameters = {each.name for each in body.inputs}
-        nodes: list[Node] = []
+        nodes: list[OnnxNode] = []
         outputs: list[ValueInfo] = []
         for each in body.outputs:
             if each.name in parameters:
                 name = self.name(each.name)
-                nodes.append(Node("Identity", (each.name,), (name,), name=name))
+                nodes.append(OnnxNode("Identity", (each.name,), (name,), name=name))
                 outputs.append(replace(each, name=name))
             else:
                 outputs.append(each)
         return replace(body, nodes=(*body.nodes, *nodes), outputs=tuple(outputs))
 
-    def reduction(self, node: Node) -> Iterator[Node]:
+    def reduction(self, node: OnnxNode) -> Iterator[OnnxNode]:
         """A reduction of halves, doubled."""
         source, (result,) = node.inputs[0], node.outputs
         kind = self.dtypes[source]
@@ -96,11 +103,11 @@ class _Rewriting:
         yield _constant(half, 0.5, kind)
         yield _constant(two, 2.0, kind)
         doc = node.doc
-        yield Node("Mul", (source, half), (halves,), name=halves, doc=doc)
+        yield OnnxNode("Mul", (source, half), (halves,), name=halves, doc=doc)
         yield replace(node, inputs=(halves, *node.inputs[1:]), outputs=(reduced,))
-        yield Node("Mul", (reduced, two), (result,), name=self.name(result), doc=doc)
+        yield OnnxNode("Mul", (reduced, two), (result,), name=self.name(result), doc=doc)
 
-    def loop(self, node: Node) -> Iterator[Node]:
+    def loop(self, node: OnnxNode) -> Iterator[OnnxNode]:
         """A loop over the indices of what a `Scan` goes through."""
         body = node.attributes["body"].value
         assert isinstance(body, GraphDef)
@@ -108,33 +115,33 @@ class _Rewriting:
         states, through = node.inputs[:-scanned], node.inputs[-scanned:]
         axes = _integers(node, "scan_input_axes") or (0,) * scanned
         turns, flat, axis = self.name("turns"), self.name("turns"), axes[0]
-        span = {"start": Attribute("int", axis), **_end(axis)}
-        yield Node("Shape", (through[0],), (flat,), span, flat)
-        yield Node("Squeeze", (flat,), (turns,), name=turns)
+        span = {"start": OnnxAttribute("int", axis), **_end(axis)}
+        yield OnnxNode("Shape", (through[0],), (flat,), span, flat)
+        yield OnnxNode("Squeeze", (flat,), (turns,), name=turns)
         made = self._loop_body(node, body, through, axes, turns)
         back = _integers(node, "scan_output_directions")
         results = list(node.outputs)
         for at, backward in enumerate(back, len(results) - len(back)):
             results[at] = self.name("collected") if backward and results[at] else results[at]
-        attributes = {"body": Attribute("graph", made)}
+        attributes = {"body": OnnxAttribute("graph", made)}
         inputs = (turns, "", *states)
-        yield Node("Loop", inputs, tuple(results), attributes, node.name, doc=node.doc)
+        yield OnnxNode("Loop", inputs, tuple(results), attributes, node.name, doc=node.doc)
         for found, result in zip(results, node.outputs, strict=True):
             if found != result:
                 yield from self.reverse(found, result)
 
-    def reverse(self, collected: str, result: str) -> Iterator[Node]:
+    def reverse(self, collected: str, result: str) -> Iterator[OnnxNode]:
         """What was collected, from the last turn to the first."""
         numbers = [self.name("end") for _ in range(3)]
         for name, number in zip(numbers, (-1, int(int64.lowest), 0), strict=True):
             yield _constant(name, number, int64, (1,))
         start, end, axis = numbers
         inputs = (collected, start, end, axis, start)
-        yield Node("Slice", inputs, (result,), name=self.name(result))
+        yield OnnxNode("Slice", inputs, (result,), name=self.name(result))
 
     def _loop_body(
         self,
-        node: Node,
+        node: OnnxNode,
         body: GraphDef,
         through: Sequence[str],
         axes: Sequence[int],
@@ -144,33 +151,35 @@ class _Rewriting:
         back = _integers(node, "scan_input_directions") or (0,) * len(through)
         states, elements = body.inputs[: -len(through)], body.inputs[-len(through) :]
         turn, more, still, one, last, reverse = (self.name("turn") for _ in range(6))
-        nodes = [Node("Identity", (more,), (still,), name=still)]
+        nodes = [OnnxNode("Identity", (more,), (still,), name=still)]
         if any(back):
             nodes.append(_constant(one, 1, int64))
-            nodes.append(Node("Sub", (turns, one), (last,), name=last))
-            nodes.append(Node("Sub", (last, turn), (reverse,), name=reverse))
+            nodes.append(OnnxNode("Sub", (turns, one), (last,), name=last))
+            nodes.append(OnnxNode("Sub", (last, turn), (reverse,), name=reverse))
         for place, element in enumerate(elements):
             index = reverse if back[place] else turn
-            attributes = {"axis": Attribute("int", axes[place])}
+            attributes = {"axis": OnnxAttribute("int", axes[place])}
             taken = (through[place], index)
-            nodes.append(Node("Gather", taken, (element.name,), attributes, self.name("element")))
+            nodes.append(
+                OnnxNode("Gather", taken, (element.name,), attributes, self.name("element"))
+            )
         inputs = (ValueInfo(turn, int64, ()), ValueInfo(more, boolean, ()), *states)
         outputs = (ValueInfo(still, boolean, ()), *body.outputs)
         return replace(body, nodes=(*nodes, *body.nodes), inputs=inputs, outputs=outputs)
 
 
-def _constant(name: str, number: float, kind: dtype, shape: tuple[int, ...] = ()) -> Node:
+def _constant(name: str, number: float, kind: dtype, shape: tuple[int, ...] = ()) -> OnnxNode:
     """A node that gives a number."""
     held = TensorData("", kind, shape, number_bytes([number], kind))
-    return Node("Constant", (), (name,), {"value": Attribute("tensor", held)}, name)
+    return OnnxNode("Constant", (), (name,), {"value": OnnxAttribute("tensor", held)}, name)
 
 
-def _end(axis: int) -> dict[str, Attribute]:
+def _end(axis: int) -> dict[str, OnnxAttribute]:
     """The end of the sizes from an axis on, of which there is one; the last one has none."""
-    return {} if axis == -1 else {"end": Attribute("int", axis + 1)}
+    return {} if axis == -1 else {"end": OnnxAttribute("int", axis + 1)}
 
 
-def _integers(node: Node, name: str) -> tuple[int, ...]:
+def _integers(node: OnnxNode, name: str) -> tuple[int, ...]:
     found = node.attributes.get(name)
     if found is None:
         return ()
@@ -181,7 +190,7 @@ def _integers(node: Node, name: str) -> tuple[int, ...]:
     return tuple(map(int, value))
 
 
-def _collects_elsewhere(node: Node) -> bool:
+def _collects_elsewhere(node: OnnxNode) -> bool:
     """Whether results are not collected along their first axis."""
     return any(_integers(node, "scan_output_axes"))
 

@@ -14,7 +14,7 @@ from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.onnx.model import GraphDef
 from tripybuild.onnx.table import operator_names
 from tripybuild.targets.openvino import exactness
-from tripybuild.targets.openvino.bounds import Bounds
+from tripybuild.targets.openvino.bounds import ValueBounds
 from tripybuild.targets.openvino.integer_kernels import KERNELS
 from tripybuild.types.dtypes import (
     bfloat16,
@@ -231,7 +231,7 @@ def test_ranges_bound_sizes():
     made = model(nodes, [value("x", float32, "N")], [value("u", int64, 1)], [constant("c", [1000])])
     (message,) = refusals(made)
     assert "`Div` of int64" in message
-    assert refusals(made, ranges={"N": Bounds(1, 512)}) == []
+    assert refusals(made, ranges={"N": ValueBounds(1, 512)}) == []
 
 
 def test_every_problem_is_said_at_once():
