@@ -13,8 +13,7 @@ from jsonschema import Draft7Validator
 import tripyapi as tp
 from tripybuild.codegen.package.fragment import PackageFragment
 from tripybuild.codegen.package.package import foreign_names_file
-from tripybuild.codegen.package.plan import plan
-from tripybuild.codegen.package.schemas import MODELS, schema_file
+from tripybuild.codegen.package.plan import MODELS, plan, schema_file
 from tripybuild.codegen.package.sync import differences, write
 from tripybuild.codegen.python.file_text import Body, Imports, header
 from tripybuild.errors.diagnostics import DiagnosticError

@@ -1,10 +1,12 @@
 """Static check of calls of ONNX's operators in snippets, against the newest versions."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from tripybuild.language.call_check import check_arguments
-from tripybuild.onnx.dialect.attributes import READERS
+from tripybuild.onnx.model import AttributeValue
 from tripybuild.onnx.table import NEWEST, OperatorSchema, find_operator
+from tripybuild.types.dtypes import dtype
 
 
 def check_operator_call(
@@ -49,3 +51,34 @@ def _check_literals(schema: OperatorSchema, literals: Mapping[int | str, object]
         except (KeyError, TypeError, ValueError):
             return f"`{key}` of `onnx.{schema.name}` is of kind {formal.kind}, not {value!r}"
     return None
+
+
+def _integer(value: Any) -> AttributeValue:
+    if isinstance(value, dtype):
+        return value
+    if not isinstance(value, int):
+        raise TypeError(value)
+    return int(value)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value
+
+
+def _integers(value: Any) -> AttributeValue:
+    return [int(each) for each in value]
+
+
+def _floats(value: Any) -> AttributeValue:
+    return [float(each) for each in value]
+
+
+READERS: Mapping[str, Callable[[Any], AttributeValue]] = {
+    "int": _integer,
+    "float": float,
+    "string": _text,
+    "ints": _integers,
+    "floats": _floats,
+}

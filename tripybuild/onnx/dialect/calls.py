@@ -3,15 +3,19 @@
 A call is written for the newest version of an operator. An older one may have an attribute where a
 newer one has an input, and lack an attribute whose default says the same. What it cannot say
 raises `Unavailable`, and what no version says is a `ValueError`.
+
+A dtype that an operator does not take is computed in a wider one, its carrier. Invariant: a carrier
+holds each value of the dtype, and a result in it is rounded, or wraps around, once: no number is
+another one than the operator would give in the dtype itself.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
 from functools import partial
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 from tripybuild.onnx.builder import OnnxGraph, current
-from tripybuild.onnx.dialect.attributes import READERS
-from tripybuild.onnx.dialect.carriers import find_carrier
+from tripybuild.onnx.dialect.call_check import READERS
 from tripybuild.onnx.model import AttributeValue
 from tripybuild.onnx.nodes import GraphNode, Unavailable
 from tripybuild.onnx.table import (
@@ -25,7 +29,20 @@ from tripybuild.onnx.table import (
 from tripybuild.onnx.value import Argument, OnnxValue
 from tripybuild.symbolic.dims import Dim
 from tripybuild.types import dtypes
-from tripybuild.types.dtypes import dtype
+from tripybuild.types.dtypes import (
+    bfloat16,
+    boolean,
+    dtype,
+    float4,
+    float8,
+    float16,
+    float32,
+    int4,
+    int8,
+    int32,
+    int64,
+    uint8,
+)
 
 # Attributes that older versions lack because the number of results says the same.
 IMPLIED = frozenset({("Split", "num_outputs")})
@@ -334,3 +351,26 @@ def _since(schema: OperatorSchema, holds: Callable[[OperatorSchema], bool]) -> i
 def _decline(schema: OperatorSchema, lack: str, since: int | None) -> NoReturn:
     opset = current().opset
     raise Unavailable(f"`{schema.name}` of ONNX has {lack} in opset {opset}", since)
+
+
+WIDER: Mapping[dtype, dtype] = MappingProxyType(
+    {
+        float4: float32,
+        float8: float32,
+        float16: float32,
+        bfloat16: float32,
+        boolean: int32,
+        int4: int8,
+        int8: int32,
+        uint8: int32,
+        int32: int64,
+    }
+)
+
+
+def find_carrier(kind: dtype, allowed: AbstractSet[dtype]) -> dtype | None:
+    """The dtype itself where it is allowed, else the next wider one that is, if any."""
+    carrier: dtype | None = kind
+    while carrier is not None and carrier not in allowed:
+        carrier = WIDER.get(carrier)
+    return carrier

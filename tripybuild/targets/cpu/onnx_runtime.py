@@ -4,22 +4,33 @@ The file holds the graph and the weights, and nothing that ONNX Runtime reads: t
 where it is loaded, so that a file from elsewhere can do no more than compute.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 from weakref import ref
 
 from tripybuild.artifact.members import Content
 from tripybuild.compiler.lowering.footprint import check_footprint
 from tripybuild.compiler.lowering.lower import lower_onnx
 from tripybuild.compiler.lowering.specialize import check_laws, specialize_graph
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.errors.logger import logger
 from tripybuild.model.model_graph import EntryGraph, ModelGraph
+from tripybuild.onnx.model import Buffer, ExternalData, GraphDef, OnnxModel, OnnxNode
+from tripybuild.onnx.protobuf import encode_model
 from tripybuild.onnx.text import model_text
+from tripybuild.process import memory
 from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
 from tripybuild.targets.executable_file import GRAPH, entry_member
 from tripybuild.targets.graph_model import graph_model
-from tripybuild.targets.onnx_runtime.model import session_of_model
-from tripybuild.targets.onnx_runtime.session import RuntimeSession
+from tripybuild.targets.onnx_runtime.arrays import Array
+from tripybuild.targets.onnx_runtime.library import (
+    error_node,
+    error_words,
+    errors,
+    is_out_of_memory,
+)
+from tripybuild.targets.onnx_runtime.session import RuntimeSession, SessionSource
 from tripybuild.targets.protocol import CompileRequest, Loader, Run, Shapes, Target
 
 # Of `Attention`, which the next one has, ONNX Runtime's kernel takes no masks that are broadcast.
@@ -85,3 +96,82 @@ def _take_ready(member: Content) -> RuntimeSession | None:
     """What was kept for a member."""
     held, session = _ready.pop(id(member), (None, None))
     return session if held is not None and held() is member else None
+
+
+CODE = "onnxruntime-refused"
+HINT = "the engine `cpu:xla` computes it"
+WEIGHTS = "weights.safetensors"  # the name of the file that is not read
+# Operators that read a weight in place; kernels of others make their own form of it at the load.
+IN_PLACE = frozenset({"Gather"})
+
+
+def session_of_model(
+    model: OnnxModel, weights: Mapping[str, Array], threads: int | None = None
+) -> RuntimeSession:
+    """A session of a model.
+
+    Args:
+        model: The model; its weights have no data.
+        weights: Their arrays by name.
+        threads: How many threads compute.
+
+    Raises:
+        DiagnosticError: ONNX Runtime is not installed, or refuses the model.
+    """
+    graph = model.graph
+    types = {each.name: each.dtype for each in graph.initializers}
+    read = {name: (types[name], each) for name, each in weights.items() if name in types}
+    data: dict[str, Buffer | ExternalData] = {
+        name: ExternalData(WEIGHTS, 0, each.nbytes) for name, (_, each) in read.items()
+    }
+    source = SessionSource(
+        graph.name,
+        encode_model(model.with_data(data)),
+        {each.name: each.dtype for each in graph.inputs},
+        {each.name: each.dtype for each in graph.outputs},
+        read,
+        _in_place(graph, read),
+        threads,
+    )
+    try:
+        return RuntimeSession(source)
+    except errors() as error:
+        raise DiagnosticError(_refusal(error, graph)) from error
+
+
+def _in_place(graph: GraphDef, weights: Mapping[str, Any]) -> frozenset[str]:
+    """The weights that are read in place wherever they are read."""
+    readers: dict[str, set[str]] = {}
+    for node in _nodes(graph):
+        for name in node.inputs:
+            readers.setdefault(name, set()).add(node.operator)
+    return frozenset(n for n in weights if readers.get(n) and readers[n] <= IN_PLACE)
+
+
+def _refusal(error: Exception, graph: GraphDef) -> Diagnostic:
+    """What ONNX Runtime does not load, at the place of its operation."""
+    if is_out_of_memory(error):
+        return memory.memory_diagnostic("ONNX Runtime needs more memory than available")
+    name = error_node(error)
+    node = next((each for each in _nodes(graph) if name and each.name == name), None)
+    if node is None:
+        return Diagnostic(CODE, f"ONNX Runtime does not load the model: {error_words(error)}")
+    message = f"ONNX Runtime does not compute `{node.operator}` of ONNX with these dtypes"
+    return Diagnostic(CODE, message, _span(node.doc), notes=(error_words(error),), hint=HINT)
+
+
+def _span(place: str) -> Span | None:
+    """The span of `FILE:LINE`, as nodes have their places."""
+    path, _, line = place.rpartition(":")
+    if not path or not line.isdecimal():
+        return None
+    return Span(path, int(line), 1, int(line), 2)
+
+
+def _nodes(graph: GraphDef) -> Iterator[OnnxNode]:
+    """The nodes of a graph and of those inside."""
+    for node in graph.nodes:
+        yield node
+        for each in node.attributes.values():
+            if isinstance(each.value, GraphDef):
+                yield from _nodes(each.value)

@@ -2,25 +2,43 @@
 
 Several threads may call one program: each has an infer request of its own. A forked process
 compiles the model again at its first call, since it has none of the threads of the first one.
+
+An executor, which is OpenVINO's word for threads that it keeps for models, waits for the next model
+with the same properties when its own are gone. To compile in a forked process with such an executor
+would never return. Before a fork, every one that waits is therefore given a small model, which the
+forked process keeps.
+
+Elementwise operations are fused into one kernel in cubic time: a hundred take a fifth of a second,
+a thousand some minutes. A model with a larger cluster is compiled without such kernels. What has
+sizes that change from call to call is not fused so.
+
+Every property that changes numbers is set, since OpenVINO's own defaults depend on the processor:
+it computes float32 in bfloat16 and rounds activations to 8 bits where that is fast.
 """
 
 import ctypes
+import os
 import threading
-from collections.abc import Sequence
+import weakref
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from threading import RLock
 from typing import Any
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.onnx.model import GraphDef, OnnxModel, OnnxNode, ValueInfo
+from tripybuild.onnx.protobuf import encode_model
 from tripybuild.process import memory
 from tripybuild.process.per_process import per_process, process
-from tripybuild.targets.openvino import options
 from tripybuild.targets.openvino.bounds import INT32
-from tripybuild.targets.openvino.clusters import MOST, largest_cluster
-from tripybuild.targets.openvino.executors import compile_model
+from tripybuild.targets.openvino.library import DEVICE, core
 from tripybuild.targets.openvino.model import ReadableModel
 from tripybuild.targets.openvino.refusals import CODE, HINT
 from tripybuild.targets.openvino.tensors import Array, allocate, pack, tensor_over, unpack
-from tripybuild.types.dtypes import dtype, int64
+from tripybuild.types.dtypes import dtype, float32, int64
+
+Options = Mapping[str, int | str]
 
 Shapes = Sequence[Sequence[int] | None]
 
@@ -63,7 +81,7 @@ class Program:
         model: ReadableModel,
         inputs: Sequence[OpenvinoPort],
         outputs: Sequence[OpenvinoPort],
-        chosen: options.Options | None = None,
+        chosen: Options | None = None,
     ) -> None:
         self._model, self._chosen = model, chosen or {}
         self._inputs, self._outputs = tuple(inputs), tuple(outputs)
@@ -74,9 +92,9 @@ class Program:
         """Compile the model in this process."""
         mark = process.mark
         read = self._model.read()
-        given = options.properties(self._chosen)
+        given = properties(self._chosen)
         if largest_cluster(read.get_ordered_ops()) > MOST:
-            given |= options.FUSION
+            given |= FUSION
         _keep(getattr(self, "_compiled", None), getattr(self, "_requests", None))
         try:
             self._compiled = compile_model(read, given)
@@ -177,3 +195,146 @@ def _run_failure(error: BaseException) -> DiagnosticError:
         return memory.memory_error("the program needs more memory than available", (), error)
     said = tuple(line.strip() for line in str(error).splitlines() if line.strip())[-4:]
     return DiagnosticError(Diagnostic("compiler-failed", "OpenVINO failed in a call", notes=said))
+
+
+MOST = 64
+# OpenVINO's own names of what is fused.
+ELEMENTWISE = frozenset(
+    {
+        *("Abs", "Add", "Ceiling", "Clamp", "Convert", "Divide", "Elu", "Equal", "Erf", "Exp"),
+        *("Floor", "Gelu", "Greater", "GreaterEqual", "HSwish", "Less", "LessEqual", "LogicalAnd"),
+        *("LogicalNot", "LogicalOr", "LogicalXor", "Maximum", "Minimum", "Mish", "Mod", "Multiply"),
+        *("Negative", "NotEqual", "PRelu", "Power", "Relu", "Round", "Select", "Sigmoid", "Sqrt"),
+        *("SquaredDifference", "Subtract", "Swish", "Tanh"),
+    }
+)
+
+
+def largest_cluster(operations: Iterable[Any]) -> int:
+    """How many elementwise operations of static sizes depend on each other at most.
+
+    Args:
+        operations: Those of a model in an order of computation.
+    """
+    leader: dict[str, str] = {}
+    size: dict[str, int] = {}
+
+    def find(name: str) -> str:
+        while leader[name] != name:
+            leader[name] = leader[leader[name]]
+            name = leader[name]
+        return name
+
+    for each in operations:
+        if each.get_type_name() not in ELEMENTWISE or not _is_static(each):
+            continue
+        name = each.get_name()
+        leader[name], size[name] = name, 1
+        for source in each.input_values():
+            other = source.get_node().get_name()
+            if other in leader and find(other) != find(name):
+                first, second = find(other), find(name)
+                leader[second] = first
+                size[first] += size[second]
+    return max(size.values(), default=0)
+
+
+def _is_static(operation: Any) -> bool:
+    """Whether each size of its result is a number."""
+    found: bool = operation.get_output_partial_shape(0).is_static
+    return found
+
+
+Key = tuple[tuple[str, Any], ...]
+
+_lock = RLock()
+_alive: Counter[Key] = Counter()
+_most: Counter[Key] = Counter()  # as many executors there are
+_held: list[Any] = []
+
+
+def compile_model(model: Any, properties: Mapping[str, Any]) -> Any:
+    """Compile a model; one at a time, and none while the process is forked.
+
+    Raises:
+        RuntimeError: OpenVINO refuses it.
+    """
+    key = tuple(sorted(properties.items()))
+    with _lock:
+        _most[key] = max(_most[key], _alive[key] + 1)  # one that is refused has an executor, too
+        compiled = core().compile_model(model, DEVICE, dict(properties))
+        _alive[key] += 1
+        weakref.finalize(compiled, _forget, key, os.getpid()).atexit = False
+        return compiled
+
+
+def _forget(key: Key, process: int) -> None:
+    if process == os.getpid():
+        _alive[key] -= 1
+
+
+def _before_fork() -> None:
+    _lock.acquire()
+    waiting = [key for key, count in _most.items() for _ in range(count - _alive[key])]
+    _held.extend(core().compile_model(core().read_model(_SMALL), DEVICE, dict(k)) for k in waiting)
+
+
+def _in_parent() -> None:
+    _held.clear()
+    _lock.release()
+
+
+def _in_child() -> None:
+    """Begin anew; what the parent made is never taken apart, since that would wait for threads."""
+    global _lock  # noqa: PLW0603 - that of the parent may be another thread's
+    for each in _held:
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(each))
+    _held.clear()
+    _alive.clear()
+    _most.clear()
+    _lock = RLock()
+
+
+_SMALL = encode_model(
+    OnnxModel(
+        GraphDef(
+            "small",
+            (OnnxNode("Exp", ("x",), ("y",)),),
+            (ValueInfo("x", float32, (1,)),),
+            (ValueInfo("y", float32, (1,)),),
+        ),
+        opset=20,
+    )
+)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_in_parent, after_in_child=_in_child)
+
+
+# Elements that share a scale where activations are rounded to 8 bits; 0 rounds none.
+QUANTIZATION_GROUP = 32
+# Takes longer than the number of operations in it squared, where they are fused into one kernel.
+FUSION = {"SNIPPETS_MODE": "DISABLE"}
+
+
+def properties(options: Options) -> dict[str, Any]:
+    """What OpenVINO is given: numbers of float32, all processors, unless the options say else.
+
+    No thread is bound to a processor, since on a machine that does other things, too, that makes
+    one wait for the other.
+    """
+    group = QUANTIZATION_GROUP if options.get("activations") == "int8" else 0
+    return {
+        "INFERENCE_PRECISION_HINT": options.get("precision", "f32"),
+        "DYNAMIC_QUANTIZATION_GROUP_SIZE": str(group),
+        "ENABLE_CPU_PINNING": False,
+        "TBB_PARTITIONER": "AUTO",
+        "NUM_STREAMS": 1,
+        "INFERENCE_NUM_THREADS": options.get("threads") or default_threads(),
+    }
+
+
+def default_threads() -> int:
+    """A thread for each processor that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -11,7 +11,7 @@ from openvino_models import constant, model, node, program, require_openvino, ru
 
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.onnx.model import TensorData
-from tripybuild.targets.openvino.clusters import MOST, largest_cluster
+from tripybuild.targets.openvino.program import MOST, largest_cluster
 from tripybuild.types.dtypes import BY_NAME, bfloat16, boolean, float4, float32, int4, int32, int64
 
 pytestmark = pytest.mark.usefixtures("_openvino")
