@@ -88,7 +88,7 @@ def empty_tensors(graph: GraphDef) -> Iterator[Refusal]:
 
 # How OpenVINO names nodes of ONNX, and those that it made of them.
 NAMED = re.compile(
-    r"<OnnxNode\(\w*\): (?P<node>[^>]+)>|[Oo]peration name: (?P<operation>\S+)"
+    r"<Node\(\w*\): (?P<node>[^>]+)>|[Oo]peration name: (?P<operation>\S+)"
     r"|friendly_name '(?P<friendly>[^']+)'|node (?:with name )?[`'\"](?P<name>[^`'\"<]+)[`'\"]"
 )
 UNKNOWN = re.compile(r"No conversion rule found for operations: (?P<names>.+)")
