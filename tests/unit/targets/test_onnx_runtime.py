@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+from importlib.metadata import version
 
 import numpy as np
 import pytest
@@ -164,6 +165,10 @@ def test_the_file_holds_no_native_code(made):
     assert made.manifest["target"] == "cpu:onnxruntime"
     assert made.manifest["options"] == {"threads": 2}
     assert made.target.rebuild(made) is made
+
+
+def test_the_manifest_says_which_version_compiled(made):
+    assert made.manifest["versions"]["onnxruntime"] == version("onnxruntime")
 
 
 @pytest.mark.parametrize("changed", [np.zeros(96, np.int8), np.zeros((4, 24), np.float32)])

@@ -5,6 +5,7 @@ where it is loaded, so that a file from elsewhere can do no more than compute.
 """
 
 from collections.abc import Iterator, Mapping
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from weakref import ref
@@ -47,6 +48,7 @@ class OnnxRuntime(Target):
 
     def compile(self, request: CompileRequest) -> CompiledModel:
         """Load each entry once, which finds what ONNX Runtime refuses, and keep the graph."""
+        request.manifest["versions"][self.distribution] = version(self.distribution)
         made = graph_model(request)
         for entry in made.entries.values():
             request.tell(f"compile {entry.name}".rstrip())

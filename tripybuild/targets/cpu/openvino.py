@@ -6,6 +6,7 @@ empty tensor, which OpenVINO cannot take, is computed by the references.
 """
 
 from collections.abc import Iterator, Mapping
+from importlib.metadata import version
 from pathlib import Path
 
 from tripybuild.compiler.lowering.lower import lower_onnx
@@ -45,6 +46,7 @@ class Openvino(Target):
         """Compile each entry once, which finds what OpenVINO refuses, and keep the graph."""
         for entry in request.entries:
             check_tensors(entry.graph)
+        request.manifest["versions"][self.distribution] = version(self.distribution)
         made = graph_model(request)
         _ready.clear()
         for entry in made.entries.values():
