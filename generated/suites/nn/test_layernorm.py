@@ -37,6 +37,12 @@ def test_onnxruntime_examples() -> None:
     SUITE.check_onnxruntime_examples()
 
 
+@pytest.mark.parametrize("types", TYPES)
+def test_composition(types: str) -> None:
+    """The decomposition computes what the reference computes."""
+    SUITE.check_composition(types)
+
+
 def test_illegal_dtypes() -> None:
     """Every other tuple of dtypes is refused, with the code of what refuses it."""
     SUITE.check_illegal_dtypes()

@@ -54,6 +54,23 @@ def test_a_scan_carries_and_stacks(reverse):
     assert operators(agree(graph, *cases)) == ["Scan"]
 
 
+@pytest.mark.parametrize("reverse", [False, True])
+def test_a_scan_may_have_no_rows(reverse):
+    """Then the state is the first one; what depends on the rows alone is computed as it is."""
+    rows_of = symbol("R")
+
+    def accumulate(s, rows, more):
+        def turn(c, r, m):
+            return [c + r, c * 2.0, tp.cast(m, tp.float32) + s]
+
+        return tp.scan(turn, [s], [rows, more], reverse=reverse)
+
+    types = [(dtypes.float32, (B,)), (dtypes.float32, (rows_of, B)), (dtypes.int32, (rows_of, B))]
+    graph = graph_of(accumulate, *types)
+    cases = [(r, floats(2), floats(r, 2), np.full((r, 2), r, np.int32)) for r in (0, 1, 3)]
+    agree(graph, *[({"B": 2, "R": r}, *arrays) for r, *arrays in cases])
+
+
 def test_sizes_of_inputs_are_computed_outside_of_a_body():
     """Once, and not at each turn."""
 

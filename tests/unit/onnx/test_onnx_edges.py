@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import onnx
 import pytest
-from onnx_models import Level, agree, graph_of, lowered, run, session
+from onnx_models import Level, agree, floats, graph_of, lowered, run, session
 
 import tripyapi as tp
 from tripybuild.errors.diagnostics import DiagnosticError
@@ -181,6 +181,17 @@ def test_slices(start, size, step, mode):
         agree(graph, ({"N": 5}, data))
 
 
+def test_places_around_nothing():
+    """Of a size that may be 0, a remainder is asked for; of another, it is not guarded."""
+
+    def function(x):
+        return tp.roll(x, 1, 0), tp.tile(x, [2])
+
+    agree(graph_of(function, (dtypes.float32, (N,))), *[({"N": n}, floats(n)) for n in (0, 3)])
+    model = agree(graph_of(function, (dtypes.float32, (B,))), ({"B": 3}, floats(3)))
+    assert "Max" not in operators(model)
+
+
 def test_slices_to_an_end_that_is_not_known():
     """Nothing is computed for them: the end of `Slice` is that of any dimension."""
     graph = graph_of(lambda x: x[:, 1:], (dtypes.float32, (B, symbol("S", 2))))
@@ -222,6 +233,24 @@ def test_numbers_without_a_seed_are_new_each_time():
     (first,), (second,) = (answer.run(None, feeds) for _ in range(2))
     assert not np.array_equal(first, second)
     assert 1 <= first.min() < 1.1 < 1.9 < first.mean() < 2.1 < 2.9 < first.max() < 3
+
+
+@pytest.mark.parametrize("level", [Level.ORT_DISABLE_ALL, Level.ORT_ENABLE_ALL])
+@pytest.mark.parametrize("opset", [20, 23])
+def test_rows_of_no_elements_are_normalized(level, opset):
+    """Kernels want an element; those of a size that is not 0 are used as they are."""
+
+    def function(x, w):
+        return tp.layernorm(x, w, w), tp.rmsnorm(x, w)
+
+    types = [(dtypes.float32, (2, N)), (dtypes.float32, (N,))]
+    graph = graph_of(function, *types)
+    agree(graph, *[({"N": n}, floats(2, n), floats(n)) for n in (0, 3)], opset=opset)
+    feeds = {"x0": floats(2, 0), "x1": floats(0)}
+    found = session(lowered(graph, opset if opset < 23 else 22), level).run(None, feeds)
+    assert [each.shape for each in found] == [(2, 0), (2, 0)]
+    whole = graph_of(function, (dtypes.float32, (2, B)), (dtypes.float32, (B,)))
+    assert "LayerNormalization" in operators(onnx.load_from_string(lowered(whole, opset)))
 
 
 @pytest.mark.parametrize("size", [1, 3])

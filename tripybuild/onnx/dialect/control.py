@@ -5,7 +5,7 @@ from typing import Any
 
 from tripybuild.onnx.builder import current
 from tripybuild.onnx.dialect.calls import check_results
-from tripybuild.onnx.dialect.compositions import empty, holds
+from tripybuild.onnx.dialect.compositions import empty, holds, tensor
 from tripybuild.onnx.value import OnnxValue, Size
 from tripybuild.types.dtypes import boolean, dtype, int64
 
@@ -56,11 +56,25 @@ def scan(
     """Add a loop over the rows of tensors: the last carried values, then all other results.
 
     `collected` are the types of the other results. Without rows there is no loop, since ONNX
-    Runtime's `Scan` takes one row at least.
+    Runtime's `Scan` takes one row at least: a branch asks where there may be none.
     """
-    graph = current()
-    if inputs[0].shape is not None and holds(inputs[0].shape[0] == 0):
+
+    def loop() -> tuple[OnnxValue, ...]:
+        return _scan(init, inputs, body, reverse)
+
+    def skip() -> tuple[OnnxValue, ...]:
         return (*init, *[empty(type, shape) for type, shape in collected])
+
+    rows = 1 if inputs[0].shape is None else inputs[0].shape[0]
+    if holds(rows > 0):
+        return loop()
+    return skip() if holds(rows == 0) else if_(tensor(rows, int64) > 0, loop, skip)
+
+
+def _scan(
+    init: Sequence[OnnxValue], inputs: Sequence[OnnxValue], body: Region, reverse: bool
+) -> tuple[OnnxValue, ...]:
+    graph = current()
     carried = [OnnxValue(each.dtype, each.shape) for each in init]
     rows = [
         OnnxValue(each.dtype, None if each.shape is None else each.shape[1:]) for each in inputs

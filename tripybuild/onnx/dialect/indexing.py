@@ -162,7 +162,7 @@ def _map_places(places: OnnxValue, size: Size, mode: str) -> OnnxValue:
     if mode == "clamp":
         edge: OnnxValue = call("Clip", places, 0, tensor(size - 1, dtypes.int64))
         return edge
-    turn = size if mode == "wrap" else maximum(2 * size - 2, 1)
+    turn = maximum(size if mode == "wrap" else 2 * size - 2, 1)  # a remainder by 0 traps
     period = tensor(turn, dtypes.int64)
     inside: OnnxValue = call("Mod", places, period)
     return inside if mode == "wrap" else call("Min", inside, period - inside)

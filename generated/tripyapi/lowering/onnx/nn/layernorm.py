@@ -2,10 +2,13 @@
 
 from tripyapi.trace.nn.layernorm import Layernorm
 from tripybuild.onnx import dialect as onnx
+from tripybuild.types import shapes
 
 
 def lower(op: Layernorm, input: onnx.Value, weight: onnx.Value, bias: onnx.Value) -> onnx.Value:
     """Lower `layernorm` to the `onnx` dialect."""
     W = op.weight.shape
-    output, *_ = onnx.LayerNormalization(input, weight, bias, axis=-len(W), epsilon=op.eps)
-    return output
+    if onnx.holds(shapes.prod(W) > 0):
+        output, *_ = onnx.LayerNormalization(input, weight, bias, axis=-len(W), epsilon=op.eps)
+        return output
+    return onnx.unavailable("layernorm")

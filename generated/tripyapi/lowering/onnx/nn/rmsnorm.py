@@ -2,7 +2,7 @@
 
 from tripyapi.trace.nn.rmsnorm import Rmsnorm
 from tripybuild.onnx import dialect as onnx
-from tripybuild.types import dtypes
+from tripybuild.types import dtypes, shapes
 
 
 def lower(op: Rmsnorm, input: onnx.Value, weight: onnx.Value) -> onnx.Value:
@@ -11,6 +11,8 @@ def lower(op: Rmsnorm, input: onnx.Value, weight: onnx.Value) -> onnx.Value:
     S = op.input.shape
     over = range(len(S) - len(W), len(S))
     T = op.input.dtype
+    if not onnx.holds(shapes.prod(W) > 0):
+        return onnx.unavailable("rmsnorm")
     if onnx.opset() >= 23:
         return onnx.RMSNormalization(input, weight, axis=-len(W), epsilon=op.eps)
     x = onnx.cast(input, dtypes.float32)
