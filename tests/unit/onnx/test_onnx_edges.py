@@ -10,6 +10,7 @@ from onnx_models import Level, agree, floats, graph_of, lowered, run, session
 
 import tripyapi as tp
 from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.reference.execute import execute
 from tripybuild.symbolic.dims import symbol
 from tripybuild.types import dtypes
 
@@ -144,6 +145,67 @@ def test_integers_wrap_around_and_are_exact():
     exponent = np.array([39, 39, 62, 101, -3, 0, -5, 2**40, -1, 1], np.int64)
     graph = graph_of(lambda x, y: x**y, *[(dtypes.int64, (10,))] * 2)
     agree(graph, ({}, base, exponent))
+
+
+FACTORS = [[3**20, 3**15, -7, 2**62, 5], [-1, 2**63 - 1, 11, 3, 1], [13, 17, -(2**63), 9, 7]]
+
+
+@pytest.mark.parametrize("columns", [5, symbol("S")])
+@pytest.mark.parametrize("kind", LEAST)
+def test_products_of_integers_wrap_around_and_are_exact(kind, columns):
+    """ONNX Runtime multiplies in float64 and keeps them in range; sizes are numbers or symbols."""
+
+    def function(x):
+        several = tp.prod(x, [0, 1]), tp.prod(x, [0, 1], keepdim=True), tp.cumprod(x, 1)
+        return tp.prod(x, 1), tp.prod(x, 0, keepdim=True), *several
+
+    data = np.array(FACTORS, np.int64).astype(kind.numpy)
+    widths = [5] if isinstance(columns, int) else [5, 1, 0]
+    cases = [({"B": 3, "S": width}, data[:, :width]) for width in widths]
+    graph = graph_of(function, (kind, (B, columns)))
+    agree(graph, *cases)
+    for _, rows in cases:  # as float64, `agree` compares few digits of them
+        feeds = {"x0": rows}
+        wanted = execute(graph.substitute(dict(zip("BS", rows.shape, strict=True))), feeds)
+        for got, want in zip(run(lowered(graph), feeds), wanted.values(), strict=True):
+            np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("kind", [dtypes.float32, dtypes.float16], ids=str)
+def test_largest_values_of_windows_are_those_of_the_references(kind):
+    """Where a window has NaN, and where it has nothing above the negative infinity."""
+
+    def function(x):
+        padded = tp.maxpool(x, [2, 2], [2, 2], [(1, 1), (1, 1)])
+        over_all = tp.global_maxpool(x), tp.adaptive_maxpool(x, [1, 2])
+        return tp.maxpool(x, [2, 2]), padded, *over_all, tp.max_average_blend_pool(x, [2, 1], 0.5)
+
+    images = [
+        [1, NAN, 3, 2],
+        [-INF, -INF, -INF, -INF],
+        [-INF, INF, NAN, 1],
+        [-INF, kind.lowest, -INF, -INF],
+        [INF, -INF, 0, -1],
+        [4, 3, -2, 1],
+    ]
+    data = np.array(images, kind.numpy).reshape(6, 1, 2, 2)
+    graph = graph_of(function, (kind, (B, 1, 2, 2)))
+    agree(graph, *[({"B": 1}, data[[i]]) for i in range(6)], ({"B": 6}, data))
+
+
+@pytest.mark.parametrize("opset", [20, 21])
+def test_what_is_not_a_number_is_quantized_as_zero(opset):
+    """`QuantizeLinear` makes the least integer of it."""
+    data = f32(NAN, INF, -INF, 1).reshape(2, 2)
+
+    def function(x):
+        found = [tp.quantize(x, 0.5, tp.int8), tp.quantize(x, [0.5, 2.0], tp.int8, 0)]
+        if opset > 20:
+            scale = [[0.5, 0.25]]
+            found.append(tp.dequantize(tp.quantize(x, scale, tp.int4), scale, tp.float32))
+        return found
+
+    agree(graph_of(function, (dtypes.float32, (2, 2))), ({}, data), opset=opset)
 
 
 def test_reductions_of_nothing():

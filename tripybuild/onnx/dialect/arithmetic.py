@@ -2,8 +2,8 @@
 
 Invariant: no divisor of integers that a runtime sees is zero, and none is -1 where it divides:
 processors trap on the first, and on the least integer divided by the second. In reductions, NaN is
-found where one is there, sums of integers wrap around, and what is empty gives what the declaration
-says. A product of integers is exact up to 2 ** 53.
+found where one is there, sums and products of integers wrap around, and what is empty gives what
+the declaration says.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -12,8 +12,10 @@ from math import prod
 
 from tripybuild.onnx.builder import current
 from tripybuild.onnx.dialect.calls import call, convert
-from tripybuild.onnx.dialect.compositions import holds, tensor, where
-from tripybuild.onnx.value import OnnxValue
+from tripybuild.onnx.dialect.compositions import full, holds, tensor, where
+from tripybuild.onnx.dialect.control import if_, while_
+from tripybuild.onnx.value import OnnxValue, Size
+from tripybuild.symbolic.dims import Dim
 from tripybuild.types import dtypes
 from tripybuild.types.dtypes import dtype
 
@@ -146,20 +148,27 @@ def saturate(value: OnnxValue, dtype: dtype) -> OnnxValue:
 
 
 def quantize(value: OnnxValue, dtype: dtype) -> OnnxValue:
-    """The nearest value of a dtype with few bits, ties to even."""
+    """The nearest value of a dtype with few bits, ties to even; as an integer, NaN becomes 0."""
     wide = convert(value, dtypes.float32)
+    if dtype.kind == "integer":
+        wide = _without_nan(wide)
     inside = _call("Clip", wide, float(dtype.lowest), float(dtype.highest))
     return convert(inside if dtype.kind == "float" else _call("Round", inside), dtype)
 
 
 def _saturate_integer(value: OnnxValue, dtype: dtype) -> OnnxValue:
-    clean = where(_call("IsNaN", value), 0.0, value)
+    clean = _without_nan(value)
     low, high = float(dtype.lowest), float(dtype.highest)
     if dtype.bits < dtypes.int32.bits:  # float32 holds both
         return convert(_call("Clip", clean, low, high), dtype)
     beyond = _call("GreaterOrEqual", clean, high)
     kept = where(beyond, 0.0, _call("Max", clean, low))
     return where(beyond, tensor(dtype.highest, dtype), convert(kept, dtype))
+
+
+def _without_nan(value: OnnxValue) -> OnnxValue:
+    """What an integer can be made of: what runtimes make of NaN is not defined."""
+    return where(_call("IsNaN", value), 0.0, value)
 
 
 def _call(name: str, *operands: object) -> OnnxValue:
@@ -169,7 +178,6 @@ def _call(name: str, *operands: object) -> OnnxValue:
 
 EXTREMES = frozenset({"ReduceMax", "ReduceMin"})
 HALF = 2**32
-TOTALS = frozenset({"ReduceProd", "ReduceSum"})
 
 
 def reduce(value: OnnxValue, dims: Sequence[int], kind: str, keepdim: bool = False) -> OnnxValue:
@@ -187,10 +195,12 @@ def reduce(value: OnnxValue, dims: Sequence[int], kind: str, keepdim: bool = Fal
         return where(reduce(is_nan, dims, "ReduceMax", keepdim), float("nan"), found)
     if value.dtype is dtypes.int64 and kind == "ReduceSum":
         return _exact_sum(value, dims, keepdim)
+    if value.dtype.kind == "integer" and kind == "ReduceProd":
+        return _exact_product(value, dims, keepdim)
     wide = value.dtype
     if wide is dtypes.boolean:  # ONNX Runtime has neither the largest nor the smallest of none
         wide = dtypes.uint8
-    elif wide is dtypes.int32 and kind in TOTALS:  # which would be kept in range
+    elif wide is dtypes.int32 and kind == "ReduceSum":  # which would be kept in range
         wide = dtypes.int64
     return convert(_combine(kind, convert(value, wide), dims, keepdim), value.dtype)
 
@@ -208,9 +218,91 @@ def _exact_sum(value: OnnxValue, dims: Sequence[int], keepdim: bool) -> OnnxValu
     return upper * HALF + lower
 
 
+def _exact_product(value: OnnxValue, dims: Sequence[int], keepdim: bool) -> OnnxValue:
+    """A product of integers from those of halves: ONNX Runtime keeps products in range, rounded."""
+    sizes = value.shape or ()
+    for axis in dims:
+        if isinstance(sizes[axis], Dim):
+            value = _fold_all(value, axis, sizes)
+        else:
+            value = _fold(value, axis, int(sizes[axis]), sizes)
+        sizes = (*sizes[:axis], 1, *sizes[axis + 1 :])
+    found: OnnxValue = value if keepdim else call("Squeeze", value, list(dims))
+    return found
+
+
+def _fold(value: OnnxValue, axis: int, size: int, sizes: Sequence[Size]) -> OnnxValue:
+    """The product along a dimension whose size is a number."""
+    if size == 0:
+        return full(1, value.dtype, [*sizes[:axis], 1, *sizes[axis + 1 :]])
+    while size > 1:
+        half = size // 2
+        both = _part(value, axis, [0], [half]) * _part(value, axis, [half], [2 * half])
+        rest = [_part(value, axis, [2 * half], [size])] if size % 2 else []
+        value = call("Concat", both, *rest, axis=axis) if rest else both
+        size -= half
+    return value
+
+
+def _fold_all(value: OnnxValue, axis: int, sizes: Sequence[Size]) -> OnnxValue:
+    """The product along a dimension whose size the run knows; a 1 more, and it is not empty."""
+    one = full(1, value.dtype, [*sizes[:axis], 1, *sizes[axis + 1 :]])
+
+    def size(rest: OnnxValue) -> OnnxValue:
+        return _call("Gather", _call("Shape", rest), [axis])
+
+    def halve(rest: OnnxValue) -> OnnxValue:
+        half = size(rest) / 2
+        both = _part(rest, axis, [0], half) * _part(rest, axis, half, half * 2)
+        last = _part(rest, axis, half * 2, size(rest))
+        found: OnnxValue = call("Concat", both, last, axis=axis)
+        return found
+
+    first: OnnxValue = call("Concat", value, one, axis=axis)
+    (found,) = while_([first], lambda rest: _call("Squeeze", size(rest) > 1, [0]), halve)
+    return found
+
+
+def _part(value: OnnxValue, axis: int, start: object, end: object) -> OnnxValue:
+    return _call("Slice", value, start, end, [axis])
+
+
 def _mean(value: OnnxValue, dims: Sequence[int], keepdim: bool) -> OnnxValue:
     count = prod([(value.shape or ())[each] for each in dims])
     if value.dtype.kind == "integer" or holds(count > 0):
         return _combine("ReduceMean", value, dims, keepdim)
     # ONNX does not define the mean of nothing.
     return _combine("ReduceSum", value, dims, keepdim) / tensor(count, value.dtype)
+
+
+def max_pool(
+    value: OnnxValue,
+    kernel: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[Sequence[int]],
+) -> OnnxValue:
+    """The largest value of each window; NaN where it has one.
+
+    Runtimes pass over NaN, and begin with the least finite number. The sum of all elements is
+    finite if all of them are: few values of a model are looked at twice.
+    """
+    pads = [each[side] for side in (0, 1) for each in padding]
+
+    def pool(each: OnnxValue) -> OnnxValue:
+        largest: OnnxValue
+        largest, _ = call("MaxPool", each, kernel_shape=kernel, strides=stride, pads=pads)
+        return largest
+
+    found = pool(value)
+    if value.dtype.kind != "float":
+        return found
+
+    def mend() -> OnnxValue:
+        above = convert(_call("Greater", value, -float("inf")), dtypes.float32)
+        kinds = pool(where(_call("IsNaN", value), 2.0, above))
+        finite = where(_call("Greater", kinds, 0.0), found, -float("inf"))
+        return where(_call("Greater", kinds, 1.0), float("nan"), finite)
+
+    total: OnnxValue = call("ReduceSum", convert(value, dtypes.float32), keepdims=False)
+    is_finite = _call("Less", _call("Abs", total), float("inf"))
+    return if_(is_finite, lambda: found, mend)[0]

@@ -6,10 +6,4 @@ from tripybuild.onnx import dialect as onnx
 
 def lower(op: Maxpool, input: onnx.Value) -> onnx.Value:
     """Lower `maxpool` to the `onnx` dialect."""
-    y, _places = onnx.MaxPool(
-        input,
-        kernel_shape=op.kernel_dims,
-        strides=op.stride,
-        pads=[p[side] for side in (0, 1) for p in op.padding],
-    )
-    return y
+    return onnx.max_pool(input, op.kernel_dims, op.stride, op.padding)
