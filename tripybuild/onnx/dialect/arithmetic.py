@@ -293,16 +293,17 @@ def max_pool(
         largest, _ = call("MaxPool", each, kernel_shape=kernel, strides=stride, pads=pads)
         return largest
 
-    found = pool(value)
     if value.dtype.kind != "float":
-        return found
+        return pool(value)
+    wide = convert(value, dtypes.float32)  # few kernels take fewer bits
+    found = pool(wide)
 
     def mend() -> OnnxValue:
-        above = convert(_call("Greater", value, -float("inf")), dtypes.float32)
-        kinds = pool(where(_call("IsNaN", value), 2.0, above))
+        above = convert(_call("Greater", wide, -float("inf")), dtypes.float32)
+        kinds = pool(where(_call("IsNaN", wide), 2.0, above))
         finite = where(_call("Greater", kinds, 0.0), found, -float("inf"))
         return where(_call("Greater", kinds, 1.0), float("nan"), finite)
 
-    total: OnnxValue = call("ReduceSum", convert(value, dtypes.float32), keepdims=False)
+    total: OnnxValue = call("ReduceSum", wide, keepdims=False)
     is_finite = _call("Less", _call("Abs", total), float("inf"))
-    return if_(is_finite, lambda: found, mend)[0]
+    return convert(if_(is_finite, lambda: found, mend)[0], value.dtype)
