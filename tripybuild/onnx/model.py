@@ -82,7 +82,10 @@ class OnnxNode:
 
 @dataclass(frozen=True, slots=True)
 class GraphDef:
-    """A graph: nodes in an order of computation."""
+    """A graph: nodes in an order of computation.
+
+    `inferred` are the names of more outputs, of types that a runtime infers.
+    """
 
     name: str
     nodes: tuple[OnnxNode, ...]
@@ -91,6 +94,7 @@ class GraphDef:
     initializers: tuple[TensorData, ...] = ()
     values: tuple[ValueInfo, ...] = ()
     doc: str = ""
+    inferred: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,6 +135,7 @@ def _graph(graph: GraphDef) -> _Message:
     message.text(10, graph.doc)
     message.messages(11, map(_value_info, graph.inputs))
     message.messages(12, map(_value_info, graph.outputs))
+    message.messages(12, map(_untyped, graph.inferred))
     message.messages(13, map(_value_info, graph.values))
     return message
 
@@ -245,6 +246,12 @@ def _value_info(value: ValueInfo) -> _Message:
     message.text(1, value.name)
     message.message(2, wrapped)
     message.text(3, value.doc)
+    return message
+
+
+def _untyped(name: str) -> _Message:
+    message = _Message()
+    message.text(1, name)
     return message
 
 

@@ -101,6 +101,14 @@ def test_onnx_reads_what_is_written():
     np.testing.assert_array_equal(numpy_helper.to_array(model.graph.initializer[0]), ONES)
 
 
+def test_outputs_whose_types_are_inferred():
+    """They have names alone, behind the others."""
+    graph = replace(every_message().graph, inferred=("sum",))
+    model = onnx.load_from_string(encode_model(OnnxModel(graph, 20)))
+    assert [each.name for each in model.graph.output] == ["y", "sum"]
+    assert not model.graph.output[1].HasField("type")
+
+
 def test_bytes_are_those_of_the_library():
     """Fields stand in the order of their numbers, each in the one form that it has."""
     encoded = encode_model(every_message())

@@ -265,6 +265,37 @@ def test_a_missing_kernel_is_said_at_its_line(tmp_path):
     assert any("Could not find an implementation" in note for note in said.notes)
 
 
+def test_a_missing_kernel_of_what_a_node_becomes_is_said_at_its_line(tmp_path):
+    """ONNX Runtime replaces a call by nodes without names; the same one of float32 has a kernel."""
+    text = """
+    inputs:
+      x: bfloat16[A]
+    parts:
+      last: Linear(4, 4, dtype=float32)
+    steps:
+      first: gelu(last(ones([2, 4])))
+      branch: cond(sum(first) > 0.0, one, one, [sum(first)])
+      second: gelu(x)
+    outputs:
+      y: second
+      z: first + branch
+    define:
+      one:
+        inputs: {x: "float32[()]"}
+        outputs: {out: x}
+    weights:
+      file: w.safetensors
+    """
+    arrays = {"last.weight": np.ones((4, 4), np.float32), "last.bias": np.ones(4, np.float32)}
+    save_file(arrays, tmp_path / "w.safetensors")
+    path = written.write(tmp_path, text)
+    said = refusal(lambda: tripybuild.compile(path, target=ENGINE))
+    assert said.code == "onnxruntime-refused"
+    assert "does not compute `Gelu` of ONNX" in said.message
+    assert "gelu(x)" in path.read_text().splitlines()[said.span.line - 1]
+    assert said.hint == onnx_runtime.HINT
+
+
 def test_too_much_memory_is_an_error(tmp_path):
     """Of the call, whose arrays it names; the executable works afterwards."""
     model = one(tmp_path, {"x": "F[A]"}, "reshape(x, [A, 1]) + reshape(x, [1, A])")

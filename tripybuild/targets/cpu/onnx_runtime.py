@@ -4,7 +4,9 @@ The file holds the graph and the weights, and nothing that ONNX Runtime reads: t
 where it is loaded, so that a file from elsewhere can do no more than compute.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -31,7 +33,7 @@ from tripybuild.targets.onnx_runtime.library import (
     errors,
     is_out_of_memory,
 )
-from tripybuild.targets.onnx_runtime.session import RuntimeSession, SessionSource
+from tripybuild.targets.onnx_runtime.session import RuntimeSession, SessionSource, load_session
 from tripybuild.targets.protocol import CompileRequest, Loader, Run, Shapes, Target
 
 # Of `Attention`, which the next one has, ONNX Runtime's kernel takes no masks that are broadcast.
@@ -126,9 +128,10 @@ def session_of_model(
     data: dict[str, Buffer | ExternalData] = {
         name: ExternalData(WEIGHTS, 0, each.nbytes) for name, (_, each) in read.items()
     }
+    held = model.with_data(data)
     source = SessionSource(
         graph.name,
-        encode_model(model.with_data(data)),
+        encode_model(held),
         {each.name: each.dtype for each in graph.inputs},
         {each.name: each.dtype for each in graph.outputs},
         read,
@@ -138,7 +141,7 @@ def session_of_model(
     try:
         return RuntimeSession(source)
     except errors() as error:
-        raise DiagnosticError(_refusal(error, graph)) from error
+        raise DiagnosticError(_refusal(error, held, source)) from error
 
 
 def _in_place(graph: GraphDef, weights: Mapping[str, Any]) -> frozenset[str]:
@@ -150,16 +153,52 @@ def _in_place(graph: GraphDef, weights: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(n for n in weights if readers.get(n) and readers[n] <= IN_PLACE)
 
 
-def _refusal(error: Exception, graph: GraphDef) -> Diagnostic:
+def _refusal(error: Exception, model: OnnxModel, source: SessionSource) -> Diagnostic:
     """What ONNX Runtime does not load, at the place of its operation."""
     if is_out_of_memory(error):
         return memory.memory_diagnostic("ONNX Runtime needs more memory than available")
     name = error_node(error)
-    node = next((each for each in _nodes(graph) if name and each.name == name), None)
+    node = next((each for each in _nodes(model.graph) if name and each.name == name), None)
+    node = node or _search_node(model, source)
     if node is None:
-        return Diagnostic(CODE, f"ONNX Runtime does not load the model: {error_words(error)}")
+        message = f"ONNX Runtime does not load the model: {error_words(error)}"
+        return Diagnostic(CODE, message, hint=HINT)
     message = f"ONNX Runtime does not compute `{node.operator}` of ONNX with these dtypes"
     return Diagnostic(CODE, message, _span(node.doc), notes=(error_words(error),), hint=HINT)
+
+
+def _search_node(model: OnnxModel, source: SessionSource) -> OnnxNode | None:
+    """The first node with which a model, that ends there, is refused.
+
+    What ONNX Runtime makes of a node has no name, or one of its own.
+    """
+    nodes = model.graph.nodes
+
+    def is_refused(last: int) -> bool:
+        try:
+            load_session(_beginning(model, source, nodes[: last + 1]))
+        except errors() as error:
+            return not is_out_of_memory(error)
+        return False
+
+    found = bisect_left(range(len(nodes)), True, key=is_refused)
+    return nodes[found] if found < len(nodes) else None
+
+
+def _beginning(
+    model: OnnxModel, source: SessionSource, nodes: tuple[OnnxNode, ...]
+) -> SessionSource:
+    """The first nodes of a model; what they make, and do not read, are its outputs."""
+    graph = replace(model.graph, nodes=nodes, outputs=(), values=())
+    read = {name for node in _nodes(graph) for name in node.inputs}
+    read |= {each.name for body in _bodies(graph) for each in body.outputs}
+    made = (name for node in nodes for name in node.outputs)
+    ends = tuple(name for name in made if name and name not in read)
+    held = tuple(each for each in graph.initializers if each.name in read)
+    part = replace(model, graph=replace(graph, initializers=held, inferred=ends))
+    weights = {name: each for name, each in source.weights.items() if name in read}
+    shared = source.shared & read
+    return replace(source, model=encode_model(part), weights=weights, shared=shared)
 
 
 def _span(place: str) -> Span | None:
@@ -172,8 +211,15 @@ def _span(place: str) -> Span | None:
 
 def _nodes(graph: GraphDef) -> Iterator[OnnxNode]:
     """The nodes of a graph and of those inside."""
+    yield from graph.nodes
+    for body in _bodies(graph):
+        yield from body.nodes
+
+
+def _bodies(graph: GraphDef) -> Iterator[GraphDef]:
+    """The graphs inside of a graph, and those inside of them."""
     for node in graph.nodes:
-        yield node
         for each in node.attributes.values():
             if isinstance(each.value, GraphDef):
-                yield from _nodes(each.value)
+                yield each.value
+                yield from _bodies(each.value)
