@@ -117,10 +117,11 @@ def export(
     weights: Path | str | None = None,
     config: Path | str | Mapping[str, object] | None = None,
 ) -> ExportResult:
-    """Export a model specification as a file of ONNX, or several: one for each entry.
+    """Export a model as a file of ONNX, or several: one for each entry.
 
     Args:
-        spec: The specification's file.
+        spec: The specification's file, or an executable, of which its graph is taken. That takes
+            none of `sizes`, `weights` and `config`.
         output: The file to write; of several entries each is in one with its name before the
             suffix.
         opset: The version of ONNX's operators, from 17 to 26.
@@ -144,16 +145,26 @@ def export(
     """
     from pathlib import Path  # noqa: PLC0415 - `import tripybuild` is for free
 
+    from tripybuild.compiler.executable import is_executable  # noqa: PLC0415 - the same
     from tripybuild.compiler.export.export import (  # noqa: PLC0415 - the same
         ExportRequest,
+        export_executable,
         export_spec,
     )
-    from tripybuild.packages.libraries import model_libraries  # noqa: PLC0415 - the same
+    from tripybuild.packages.libraries import (  # noqa: PLC0415 - the same
+        model_libraries,
+        register_packages,
+    )
 
     path = Path(spec)
+    request = ExportRequest(Path(output), opset, entry, embed)
+    if is_executable(path):
+        register_packages(registry)
+        options = {"sizes": sizes, "weights": weights, "config": config}
+        return export_executable(path, request, options)
     return export_spec(
         path,
-        ExportRequest(Path(output), opset, entry, embed),
+        request,
         sizes=sizes,
         homes=model_libraries(registry, path),
         weights=None if weights is None else Path(weights),

@@ -29,6 +29,16 @@ from tripybuild.targets.protocol import Loader, Run
 # read again from the cache when they are asked for.
 MOST_LOADED = 128
 
+SUFFIX = ".tpb"
+SPECS = frozenset({".yaml", ".yml"})
+
+
+def is_executable(path: Path) -> bool:
+    """Whether a path names an executable, by its end or by what is in the file."""
+    if path.suffix == SUFFIX:
+        return True
+    return path.suffix not in SPECS and path.is_file() and container.looks_like_container(path)
+
 
 class ExecutableEntry(CompiledEntry):
     """One entry of an executable. Call it with arrays by the names of its inputs."""

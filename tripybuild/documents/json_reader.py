@@ -4,11 +4,13 @@ An empty list takes two bytes of a text and fifty of memory, so the size of a te
 """
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
 from tripybuild.errors.budget import spend
 
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 _MARKS = (b",", b":", b"[", b"{")
 
 
@@ -29,4 +31,16 @@ def parse_json(text: bytes, pairs: Callable[[list[tuple[str, Any]]], Any] | None
         SpentError: It holds too much.
     """
     spend("entries", count_entries(text))
-    return json.loads(text.decode(), object_pairs_hook=pairs)
+    found = json.loads(text.decode(), object_pairs_hook=pairs)
+    check_characters(text)
+    return found
+
+
+def check_characters(text: bytes) -> None:
+    r"""Refuse JSON with halves of characters, which nothing can write as UTF-8.
+
+    Raises:
+        ValueError: One is in it, as `\ud800` is.
+    """
+    if _HALF.search(text):
+        json.dumps(json.loads(text), ensure_ascii=False).encode()

@@ -3,13 +3,17 @@
 The same model gives the same bytes: fields are written in the order of their numbers, and maps in
 the order of their keys. The data of tensors are never copied: a message is a list of parts, and
 each buffer that is given is a part of its own.
+
+Of files that are there, only what they are and which other files they name is read: the headers of
+fields, and nothing between them. Whatever is in a file, reading it ends with an answer.
 """
 
 import math
 import struct
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, BinaryIO, TypeAlias, TypeVar
 
 from tripybuild.onnx.model import (
     Buffer,
@@ -26,21 +30,23 @@ from tripybuild.onnx.model import (
 from tripybuild.onnx.table import CODES
 from tripybuild.types.dtypes import dtype
 
-# How a field is written: a varint, a length and bytes, or four bytes.
-_VARINT, _LENGTH, _FIXED32 = 0, 2, 5
+# How a field is written: a varint, 8 bytes, a length and bytes, or 4 bytes.
+_VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
+_FIXED = MappingProxyType({_FIXED64: 8, _FIXED32: 4})
+# The fields of a model (`ModelProto`): two are numbers, and the others texts and messages.
+_MODEL = MappingProxyType(
+    {1: _VARINT, 5: _VARINT} | dict.fromkeys((2, 3, 4, 6, 7, 8, 14, 20, 25, 26), _LENGTH)
+)
+# Where a model says what its file is, and where the data of its weights are.
+_VERSION, _GRAPH, _INITIALIZER, _EXTERNAL_DATA, _KEY, _VALUE = 1, 7, 5, 13, 1, 2
+_LONGEST = 10  # bytes of a varint
+_LONGEST_PATH = 1 << 16
 _EXTERNAL = 1  # `TensorProto.DataLocation`
 _UNSIGNED = 2**64 - 1
-_NEWEST_VERSION = 64  # of the format, far beyond those that are there
 
-
-def looks_like_model(path: Path) -> bool:
-    """Whether a file is empty, or begins as models do, with a version of the format."""
-    try:
-        with path.open("rb") as file:
-            head = file.read(2)
-    except OSError:
-        return True  # writing will say what is wrong with it
-    return not head or (head[:1] == b"\x08" and 0 < head[-1] < _NEWEST_VERSION)
+_T = TypeVar("_T")
+Field: TypeAlias = tuple[int, int, int]
+"""The number of a field, and where its content begins and ends."""
 
 
 def encode_model(model: OnnxModel) -> bytes:
@@ -54,7 +60,7 @@ def encode_parts(model: OnnxModel) -> tuple[Buffer, ...]:
     message.number(1, ir_version(model.opset))
     message.text(2, model.producer)
     message.text(3, model.producer_version)
-    message.text(6, model.doc)
+    message.remark(6, model.doc)
     message.message(7, _graph(model.graph))
     message.messages(8, _opsets({"": model.opset, **model.domains}))
     message.messages(14, _entries(model.metadata))
@@ -94,6 +100,10 @@ class _Message:
         if value:
             self.name(field, value)
 
+    def remark(self, field: int, value: str) -> None:
+        r"""A text that only people read: what is no UTF-8 is written `\udcff`."""
+        self.text(field, value.encode(errors="backslashreplace").decode())
+
     def name(self, field: int, value: str) -> None:
         """A text, which is written even if it is empty."""
         encoded = value.encode()
@@ -132,7 +142,7 @@ def _graph(graph: GraphDef) -> _Message:
     message.messages(1, map(_node, graph.nodes))
     message.text(2, graph.name)
     message.messages(5, map(_tensor, graph.initializers))
-    message.text(10, graph.doc)
+    message.remark(10, graph.doc)
     message.messages(11, map(_value_info, graph.inputs))
     message.messages(12, map(_value_info, graph.outputs))
     message.messages(12, map(_untyped, graph.inferred))
@@ -149,7 +159,7 @@ def _node(node: OnnxNode) -> _Message:
     message.text(3, node.name)
     message.text(4, node.operator)
     message.messages(5, (_attribute(name, each) for name, each in sorted(node.attributes.items())))
-    message.text(6, node.doc)
+    message.remark(6, node.doc)
     message.text(7, node.domain)
     return message
 
@@ -162,7 +172,7 @@ def _function(function: FunctionDef) -> _Message:
     for name in function.outputs:
         message.name(5, name)
     message.messages(7, map(_node, function.nodes))
-    message.text(8, function.doc)
+    message.remark(8, function.doc)
     message.messages(9, _opsets(function.opsets))
     message.text(10, function.domain)
     return message
@@ -245,7 +255,7 @@ def _value_info(value: ValueInfo) -> _Message:
     message = _Message()
     message.text(1, value.name)
     message.message(2, wrapped)
-    message.text(3, value.doc)
+    message.remark(3, value.doc)
     return message
 
 
@@ -272,3 +282,88 @@ def _entry(key: str, value: str) -> _Message:
     message.name(1, key)
     message.name(2, value)
     return message
+
+
+def looks_like_model(path: Path) -> bool:
+    """Whether a file is empty, or from end to end the fields of a model: such may be replaced."""
+
+    def has_fields(file: BinaryIO, end: int) -> bool:
+        return not end or {_VERSION, _GRAPH} <= {
+            number for number, *_ in _fields(file, end, _MODEL)
+        }
+
+    return _read(path, has_fields, otherwise=False)
+
+
+def read_locations(path: Path) -> frozenset[str]:
+    """The files that the weights of a model are in, as it names them; none of what is no model."""
+    return _read(path, lambda file, end: frozenset(_locations(file, end)), otherwise=frozenset())
+
+
+def _read(path: Path, read: Callable[[BinaryIO, int], _T], otherwise: _T) -> _T:
+    try:
+        with path.open("rb") as file:
+            return read(file, path.stat().st_size)
+    except (OSError, ValueError):
+        return otherwise
+
+
+def _locations(file: BinaryIO, end: int) -> Iterator[str]:
+    graphs = (each for each in _fields(file, end, _MODEL) if each[0] == _GRAPH)
+    for tensor in _inner(file, graphs, _INITIALIZER):
+        for entry in _inner(file, iter((tensor,)), _EXTERNAL_DATA):
+            said = {number: _read_text(file, *place) for number, *place in _fields_of(file, entry)}
+            if said.get(_KEY) == "location":
+                yield said.get(_VALUE, "")
+
+
+def _inner(file: BinaryIO, messages: Iterator[Field], wanted: int) -> Iterator[Field]:
+    """The fields of this number in messages."""
+    for each in messages:
+        yield from (field for field in _fields_of(file, each) if field[0] == wanted)
+
+
+def _fields_of(file: BinaryIO, message: Field) -> Iterator[Field]:
+    _, begin, end = message
+    file.seek(begin)
+    return _fields(file, end)
+
+
+def _fields(file: BinaryIO, end: int, known: Mapping[int, int] | None = None) -> Iterator[Field]:
+    """The fields from here to the end of a message.
+
+    Args:
+        file: The file; it may be elsewhere when the next field is asked for.
+        end: The first byte behind the message.
+        known: The fields that may be there, and how each is written.
+
+    Raises:
+        ValueError: It is no message, or has another field.
+    """
+    while (begin := file.tell()) < end:
+        key = _read_varint(file)
+        number, kind = key >> 3, key & 7
+        if not number or (known is not None and known.get(number) != kind):
+            raise ValueError("no field of this message")
+        size = _read_varint(file) if kind in {_VARINT, _LENGTH} else _FIXED.get(kind, -1)
+        begin = file.tell()
+        stop = begin if kind == _VARINT else begin + size
+        if size < 0 or stop > end:
+            raise ValueError("a field of no kind, or beyond its message")
+        yield number, begin, stop
+        file.seek(stop)
+
+
+def _read_varint(file: BinaryIO) -> int:
+    value = 0
+    for index in range(_LONGEST):
+        (byte,) = file.read(1) or b"\xff"
+        value |= (byte & 0x7F) << 7 * index
+        if byte < 0x80:
+            return value
+    raise ValueError("a number without an end")
+
+
+def _read_text(file: BinaryIO, begin: int, end: int) -> str:
+    file.seek(begin)
+    return file.read(min(end - begin, _LONGEST_PATH)).decode()

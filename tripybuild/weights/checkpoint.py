@@ -45,6 +45,11 @@ class Checkpoint:
         """What messages call the files."""
         return self.files.name
 
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The files with the tensors."""
+        return tuple(shard.path for shard in self.files.shards)
+
     def __call__(self, wanted: Iterable[str]) -> dict[str, Any]:
         """Read the weights at these paths, each in its declared dtype."""
         wanted = list(wanted)

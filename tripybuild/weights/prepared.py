@@ -46,6 +46,11 @@ class PreparedWeights:
         return self.stored.noun
 
     @property
+    def paths(self) -> tuple[Path, ...]:
+        """The files that those of them are in that are stored."""
+        return self.stored.paths
+
+    @property
     def span(self) -> Span:
         """Where the user says which weights they are."""
         return self.stored.span

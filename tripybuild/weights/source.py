@@ -26,6 +26,11 @@ class WeightSource(Protocol):
         """Where the user says which weights they are."""
         ...
 
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The files that they are read from."""
+        ...
+
     def __call__(self, wanted: Iterable[str]) -> dict[str, Any]:
         """Read the weights at these paths, each in its declared dtype."""
         ...

@@ -11,7 +11,8 @@ from onnx import external_data_helper, numpy_helper
 from written import write
 
 import tripybuild
-from tripybuild.compiler.export import export as exporting, weight_places
+from tripybuild.artifact import container
+from tripybuild.compiler.export import export as exporting, outputs, weight_places
 from tripybuild.compiler.export.export import ExportRequest, export_executable
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.process.atomic_write import SUFFIX
@@ -385,3 +386,136 @@ def test_weights_of_four_bits_and_of_no_elements(tmp_path):
     assert locations(tmp_path / "t.onnx")["rows.whole"]["length"] == "6"
     zeros = np.zeros((4, 3), np.float32)
     np.testing.assert_array_equal(run(tmp_path / "t.onnx", x=zeros)["y"], whole)
+
+
+def weights_that_begin_as_models(path):
+    """A file of weights whose first bytes are 08 01: its header has 0x0108 bytes."""
+    arrays = {"scale.matrix": MATRIX, "scale.bias": BIAS}
+    content = bytes(safetensors.encode(arrays))
+    size = int.from_bytes(content[:8], "little")
+    assert size <= 0x108
+    header = content[8 : 8 + size].ljust(0x108)
+    path.write_bytes((0x108).to_bytes(8, "little") + header + content[8 + size :])
+    return path
+
+
+@pytest.mark.parametrize("embed", [False, True])
+@pytest.mark.parametrize("name", ["tiny.safetensors", "soft", "hard", "tiny.yaml"])
+def test_what_is_read_is_not_written_over(name, embed, tmp_path):
+    """Nor under another name, whatever the file begins with."""
+    spec = write(tmp_path, LINEAR % "tiny.safetensors")
+    weights = weights_that_begin_as_models(tmp_path / "tiny.safetensors")
+    (tmp_path / "soft").symlink_to(weights)
+    os.link(weights, tmp_path / "hard")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(DiagnosticError) as raised:
+        tripybuild.export(spec, tmp_path / name, embed=embed)
+    assert [each.code for each in raised.value.diagnostics] == ["output-unwritable"]
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_inputs_that_look_like_models_stay(tmp_path):
+    """Whatever is in a file: what is read is not replaced."""
+    model_file = tmp_path / "t.onnx"
+    model_file.touch()
+    with pytest.raises(DiagnosticError, match="the export reads it"):
+        outputs.check_inputs_stay([tmp_path / "." / "t.onnx"], [model_file])
+    outputs.check_inputs_stay([tmp_path / "u.onnx"], [model_file])
+
+
+@pytest.mark.parametrize("kind", ["notes", "weights", "weights of another model", "data"])
+def test_data_replace_only_those_of_the_model(kind, tmp_path):
+    """That stands there and names them; weights stay even then."""
+    spec = model(tmp_path)
+    (tmp_path / "out").mkdir()
+    output, data = tmp_path / "out" / "t.onnx", tmp_path / "out" / "t.onnx.data"
+    if kind == "data":
+        tripybuild.export(spec, output)
+        data.write_bytes(b"something else")
+    elif kind == "notes":
+        data.write_text("not to be lost", encoding="utf-8")
+    else:
+        save(data)
+        if kind != "weights":
+            tripybuild.export(spec, output, weights=data)
+            assert locations(output)["scale.bias"]["location"] == data.name
+    before = data.read_bytes()
+    if kind == "data":
+        tripybuild.export(spec, output)
+        np.testing.assert_array_equal(weights_of(output)["scale.bias"], BIAS)
+        return
+    with pytest.raises(DiagnosticError, match="is not the data of a model") as raised:
+        tripybuild.export(spec, output)
+    assert [each.code for each in raised.value.diagnostics] == ["output-unwritable"]
+    assert data.read_bytes() == before
+
+
+def test_entries_have_data_of_another_name(tmp_path):
+    """An entry called `data` has the name that the data would have."""
+    with pytest.raises(DiagnosticError, match="would have this name"):
+        outputs.check_data_file(tmp_path / "a.data.data", [tmp_path / "a.data.data"])
+
+
+ODD = os.fsdecode(b"b\xff")
+
+
+def test_weights_whose_name_is_not_utf8_are_written(tmp_path):
+    spec = write(tmp_path, LINEAR % "tiny.safetensors")
+    save(tmp_path / f"{ODD}.safetensors")
+    made = tripybuild.export(spec, tmp_path / "t.onnx", weights=tmp_path / f"{ODD}.safetensors")
+    assert (made.data, made.weights) == (tmp_path / "t.onnx.data", ())
+    np.testing.assert_allclose(run(tmp_path / "t.onnx", x=X)["y"], WANTED, rtol=1e-6)
+
+
+def test_data_are_not_written_to_a_name_that_is_not_utf8(tmp_path):
+    """No model could name them; one that has all of them inside may be called like that."""
+    spec = model(tmp_path)
+    (tmp_path / "out").mkdir()
+    with pytest.raises(DiagnosticError, match="not UTF-8"):
+        tripybuild.export(spec, tmp_path / "out" / f"{ODD}.onnx")
+    assert not list((tmp_path / "out").iterdir())
+    tripybuild.export(spec, tmp_path / "out" / f"{ODD}.onnx", embed=True)
+    assert len(list((tmp_path / "out").iterdir())) == 1
+
+
+def test_executables_are_exported_from_python(tmp_path):
+    """As the command does it, by what the file is."""
+    spec = model(tmp_path)
+    tripybuild.compile(spec, target="reference", output=tmp_path / "tiny.tpb")
+    (tmp_path / "tiny.tpb").rename(tmp_path / "renamed")
+    tripybuild.export(str(tmp_path / "renamed"), tmp_path / "t.onnx")
+    np.testing.assert_allclose(run(tmp_path / "t.onnx", x=X)["y"], WANTED, rtol=1e-6)
+    with pytest.raises(DiagnosticError, match="takes no `sizes`"):
+        tripybuild.export(tmp_path / "renamed", tmp_path / "t.onnx", sizes={"F": "float16"})
+
+
+def altered(folder, edit):
+    """An executable whose digests are right, and whose content is not what was compiled."""
+    path = folder / "tiny.tpb"
+    tripybuild.compile(model(folder), target="reference", output=path)
+    with container.open(path) as file:
+        members = {name: bytes(file.read(name)) for name in file.manifest.members}
+        content = dict(file.manifest.content)
+    edit(content, members)
+    container.write(path, content, members)
+    return path
+
+
+def test_halves_of_characters_in_a_graph_are_refused(tmp_path):
+    """A graph has names, which are UTF-8 in any file that we write."""
+
+    def edit(_, members):
+        (graph,) = (name for name, held in members.items() if b'"tiny.yaml"' in held)
+        members[graph] = members[graph].replace(b'"tiny.yaml"', rb'"\ud800.yaml"')
+
+    path = altered(tmp_path, edit)
+    with pytest.raises(DiagnosticError) as raised:
+        tripybuild.export(path, tmp_path / "t.onnx")
+    assert [each.code for each in raised.value.diagnostics] == ["executable-altered"]
+
+
+def test_remarks_of_executables_are_escaped(tmp_path):
+    """What only people read of a manifest, which may hold paths that are no UTF-8."""
+    path = altered(tmp_path, lambda content, _: content.update(doc="\udcff"))
+    tripybuild.export(path, tmp_path / "t.onnx")
+    assert onnx.load(tmp_path / "t.onnx").doc_string == "\\udcff"

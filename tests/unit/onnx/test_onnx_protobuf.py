@@ -17,7 +17,12 @@ from tripybuild.onnx.model import (
     TensorData,
     ValueInfo,
 )
-from tripybuild.onnx.protobuf import encode_model, encode_parts
+from tripybuild.onnx.protobuf import (
+    encode_model,
+    encode_parts,
+    looks_like_model,
+    read_locations,
+)
 from tripybuild.types.dtypes import BY_NAME, boolean, float16, float32, int4, int64
 
 ONES = np.ones((2, 3), np.float32)
@@ -191,3 +196,50 @@ def test_large_fields_have_lengths_of_many_bytes():
     read = onnx.load_from_string(encode_model(model))
     assert read.doc_string == doc
     assert read.graph.input[0].type.tensor_type.shape.dim[0].dim_value == 2**40
+
+
+def test_remarks_are_utf8_whatever_they_were():
+    """A path may have bytes that are none; names have not, as readers refuse them."""
+    made = every_message()
+    node = replace(made.graph.nodes[0], doc="b\udcff.yaml:3:7")
+    made = replace(made, doc="\ud800", graph=replace(made.graph, nodes=(node,), doc="\udfff"))
+    read = onnx.load_from_string(encode_model(made))
+    assert (read.doc_string, read.graph.doc_string) == ("\\ud800", "\\udfff")
+    assert read.graph.node[0].doc_string == "b\\udcff.yaml:3:7"
+
+
+def test_models_are_told_by_all_of_their_fields(tmp_path):
+    """Not by their first bytes, which weights can have as well."""
+    path = tmp_path / "model"
+    content = encode_model(every_message())
+    alike = {
+        b"": True,
+        content: True,
+        onnx.load_from_string(content).SerializeToString(): True,
+        content[:-1]: False,
+        content + b"\x0a": False,
+        b"\x08\x01" + bytes(6) + b"{}": False,
+        b"\x08\x09": False,
+        b"\x08" + b"\xff" * 20: False,
+        b"some text\n": False,
+    }
+    for each, wanted in alike.items():
+        path.write_bytes(each)
+        assert looks_like_model(path) == wanted, each[:10]
+    assert not looks_like_model(tmp_path / "missing")
+
+
+def test_the_files_are_read_that_a_model_names(tmp_path):
+    """As ONNX reads them; of what is no model there are none."""
+    path = tmp_path / "model"
+    made = every_message()
+    places = ("a/b.data", "c.data")
+    outside = (TensorData(e, float32, (2,), ExternalData(e, 64, 8)) for e in places)
+    inside = made.graph.initializers
+    graph = replace(made.graph, initializers=(*inside, *outside))
+    path.write_bytes(encode_model(replace(made, graph=graph)))
+    held = onnx.load(path, load_external_data=False).graph.initializer
+    named = {e.value for each in held for e in each.external_data if e.key == "location"}
+    assert read_locations(path) == named == set(places)
+    path.write_bytes(path.read_bytes()[:-1])
+    assert read_locations(path) == set()

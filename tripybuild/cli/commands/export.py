@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tripybuild.cli.command import CommandResult, command
-from tripybuild.cli.commands.compile import SUFFIX, reject_spec_flags
+from tripybuild.cli.commands.compile import reject_spec_flags
 from tripybuild.cli.function_reference import FunctionReference, program, record_program
 from tripybuild.cli.options import ArgumentSpec, Inputs, Registries, SizeSetting, setting
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, render, text_of
 from tripybuild.onnx.model import DEFAULT_OPSET, OPSETS
 from tripybuild.process.memory import format_bytes
-from tripybuild.targets.table import is_mlir
 
 if TYPE_CHECKING:
     from tripybuild.compiler.export.export import ExportRequest, ExportResult
 
 
-SPECS = frozenset({".yaml", ".yml"})
 ONNX = ".onnx"
 
 
@@ -80,6 +78,7 @@ def export_model(
     ] = None,
 ) -> CommandResult:
     """Export a model spec, an executable or a Python function as a file of ONNX."""
+    from tripybuild.compiler.executable import is_executable  # noqa: PLC0415
     from tripybuild.compiler.export.export import ExportRequest  # noqa: PLC0415
 
     start = time.perf_counter()
@@ -94,7 +93,7 @@ def export_model(
         message = f"`{source}` declares its inputs itself"
         hint = "`--input` is for functions of Python files"
         raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
-    elif _is_executable(source):
+    elif is_executable(source):
         result = _export_executable(source, request, registry, **own)
     else:
         chosen = {each.name: each.value for each in sizes or []}
@@ -108,11 +107,6 @@ def _export_spec(
     from tripybuild.compiler.export.export import export_spec  # noqa: PLC0415
     from tripybuild.packages.libraries import model_libraries  # noqa: PLC0415
 
-    if is_mlir(spec) or spec.suffix == ONNX:
-        kind = "module of MLIR" if is_mlir(spec) else "model of ONNX"
-        message = f"`{spec}` is a {kind}, which is not exported"
-        hint = "export a spec, an executable or a Python function"
-        raise DiagnosticError(Diagnostic("target-unfit", message, hint=hint))
     return export_spec(spec, request, homes=model_libraries(added, spec), **how)
 
 
@@ -132,24 +126,12 @@ def _export_executable(
     from tripybuild.compiler.export.export import export_executable  # noqa: PLC0415
 
     flags = {"sizes": "--set", "weights": "--weights", "config": "--config"}
-    for name, flag in flags.items():
-        if given[name]:
-            message = f"`{path}` is an executable, and takes no `{flag}`"
-            hint = "export the spec that it was compiled from"
-            raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
+    options = {flag: given[name] for name, flag in flags.items()}
     if registry:
         from tripybuild.packages.libraries import register_packages  # noqa: PLC0415
 
         register_packages(registry)
-    return export_executable(path, request)
-
-
-def _is_executable(path: Path) -> bool:
-    from tripybuild.artifact.container import looks_like_container  # noqa: PLC0415
-
-    if path.suffix == SUFFIX:
-        return True
-    return path.suffix not in SPECS and path.is_file() and looks_like_container(path)
+    return export_executable(path, request, options)
 
 
 def _report(source: Path, result: "ExportResult", opset: int, seconds: float) -> CommandResult:

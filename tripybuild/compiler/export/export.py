@@ -9,16 +9,24 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from tripybuild.artifact.graph_json import decode_value, encode_value
 from tripybuild.compiler.executable import read_executable
+from tripybuild.compiler.export.outputs import (
+    SUFFIX,
+    check_data_file,
+    check_inputs_stay,
+    check_model_file,
+    data_path,
+    model_paths,
+)
 from tripybuild.compiler.export.weight_places import (
     WeightPlaces,
     check_embedded,
     check_file_size,
     find_places,
-    looks_like_data,
     read_bytes,
     write_data,
 )
@@ -38,19 +46,19 @@ from tripybuild.model.graph_builder import build
 from tripybuild.model.libraries import Homes, no_libraries
 from tripybuild.model.model_graph import EntryGraph, ModelGraph
 from tripybuild.onnx.model import DEFAULT_OPSET, OPSETS, Buffer, ExternalData, OnnxModel
-from tripybuild.onnx.protobuf import encode_parts, looks_like_model
+from tripybuild.onnx.protobuf import encode_parts
 from tripybuild.process.atomic_write import atomic_write
 from tripybuild.process.gc_pause import pause_gc
-from tripybuild.process.output_files import check_overwrite
 from tripybuild.schema.model.entry_points import find_entry
 from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
 from tripybuild.targets.executable_file import GRAPH, entry_member
+from tripybuild.targets.table import is_mlir
 from tripybuild.types.size_range import SizeRange
 from tripybuild.weights.checkpoint import check_weights
 from tripybuild.weights.prepared import needed_recipes
 from tripybuild.weights.source import WeightSource
 
-SUFFIX, DATA_SUFFIX = ".onnx", ".data"
+NO_OPTIONS: Mapping[str, object] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +111,11 @@ def export_spec(
         DiagnosticError: With all that is wrong with the model, its weights or the request.
     """
     _check_request(request)
+    if is_mlir(path) or path.suffix == SUFFIX:
+        kind = "module of MLIR" if is_mlir(path) else "model of ONNX"
+        message = f"`{path}` is a {kind}, which is not exported"
+        hint = "export a spec, an executable or a Python function"
+        raise DiagnosticError(Diagnostic("target-unfit", message, hint=hint))
     built = build(path, sizes, homes=homes, config=ConfigChoice(config, weights))
     built = _chosen(built, request.entry)
     return export_graphs(built, check_weights(built, weights), request)
@@ -124,12 +137,23 @@ def export_graphs(built: ModelGraph, read: WeightSource, request: ExportRequest)
 
 
 @pause_gc()
-def export_executable(path: Path, request: ExportRequest) -> ExportResult:
+def export_executable(
+    path: Path, request: ExportRequest, options: Mapping[str, object] = NO_OPTIONS
+) -> ExportResult:
     """Export what an executable was compiled from; none of its native code is loaded.
+
+    Args:
+        path: The executable.
+        request: What to write.
+        options: Options of specs by what the caller calls them; none of them may be there.
 
     Raises:
         DiagnosticError: It is no executable, holds no graphs, or an entry cannot be exported.
     """
+    for name in (name for name, value in options.items() if value):
+        message = f"`{path}` is an executable, and takes no `{name}`"
+        hint = "export the spec that it was compiled from"
+        raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
     _check_request(request)
     model = read_executable(path)
     if not holds_graphs(model):
@@ -142,7 +166,7 @@ def export_executable(path: Path, request: ExportRequest) -> ExportResult:
 
 
 def _check_request(request: ExportRequest) -> None:
-    """Refuse an opset that is not exported to, and an output that would replace something else.
+    """Refuse an opset that is not exported to, and an output without a name.
 
     Raises:
         DiagnosticError: The opset is too old, or newer than the table of operators.
@@ -151,11 +175,8 @@ def _check_request(request: ExportRequest) -> None:
         message = f"the opset {request.opset} is not between {OPSETS[0]} and {OPSETS[-1]}"
         hint = f"leave out `--opset` for {DEFAULT_OPSET}, which most runtimes take"
         raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
-    _check_output(request.output)
-
-
-def _check_output(path: Path) -> None:
-    check_overwrite(path, looks_like_model, "a model of ONNX")
+    if not request.output.name:  # as `.` and `/` are
+        check_model_file(request.output)
 
 
 def _chosen(built: ModelGraph, entry: str | None) -> ModelGraph:
@@ -166,9 +187,12 @@ def _chosen(built: ModelGraph, entry: str | None) -> ModelGraph:
 
 
 def _export(built: ModelGraph, read: WeightSource, request: ExportRequest) -> ExportResult:
-    paths = dict(_model_paths(built.entries, request.output))
+    paths = dict(model_paths(built.entries, request.output))
+    beside = data_path(request.output)
+    inputs = list(_inputs(built, read))
+    check_inputs_stay(paths.values(), inputs)
     for path in paths.values():
-        _check_output(path)
+        check_model_file(path)
     folder = Path(built.document.path).parent
     _check_dtypes(built, request.opset)
     models = {
@@ -183,7 +207,6 @@ def _export(built: ModelGraph, read: WeightSource, request: ExportRequest) -> Ex
         check_embedded(weights)
     else:
         places = find_places(weights, read, output.parent)
-    beside = output.with_name(f"{output.name}{DATA_SUFFIX}")
     contents = read_bytes(places.others, read, built.prepared)
     # What is opened last takes its place first: no model is there without its weights.
     with ExitStack() as files:
@@ -192,7 +215,8 @@ def _export(built: ModelGraph, read: WeightSource, request: ExportRequest) -> Ex
         if request.embed:
             data |= contents
         elif places.others:
-            check_overwrite(beside, looks_like_data, "data of a model of ONNX")
+            check_inputs_stay([beside], inputs)
+            check_data_file(beside, paths.values())
             stream = files.enter_context(atomic_write(beside))
             data |= write_data(stream, beside.name, places.others, contents)
         for name, model in models.items():
@@ -202,6 +226,14 @@ def _export(built: ModelGraph, read: WeightSource, request: ExportRequest) -> Ex
         read.verify()
     written = beside if places.others and not request.embed else None
     return ExportResult(paths, written, places.files, built.warnings)
+
+
+def _inputs(built: ModelGraph, read: WeightSource) -> Iterator[Path]:
+    """The files that a model is read from."""
+    yield from map(Path, (built.document.path, *(each.path for each in built.used)))
+    if built.config is not None and built.config.path:
+        yield Path(built.config.path)
+    yield from read.paths
 
 
 def _check_dtypes(built: ModelGraph, opset: int) -> None:
@@ -220,14 +252,6 @@ def _check_dtypes(built: ModelGraph, opset: int) -> None:
             found.setdefault(span, replace(problem, span=span))
     if found:
         raise DiagnosticError(*first_problems(found.values()))
-
-
-def _model_paths(entries: Iterable[str], output: Path) -> Iterator[tuple[str, Path]]:
-    """The file of each entry: `model.onnx`, or `model.encode.onnx` where there are several."""
-    names = list(entries)
-    for name in names:
-        several = f"{output.stem}.{name}{output.suffix or SUFFIX}"
-        yield name, output if len(names) == 1 else output.with_name(several)
 
 
 def _describe(model: OnnxModel, built: ModelGraph, entry: EntryGraph) -> OnnxModel:
@@ -302,6 +326,11 @@ class ExecutableWeights:
     def __call__(self, wanted: Iterable[str]) -> dict[str, Any]:
         """The arrays of some weights."""
         return {name: self.model.weights[name] for name in wanted}
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """None beside the executable."""
+        return ()
 
     def compute(self, wanted: Iterable[str]) -> Iterator[tuple[str, Any]]:
         """None: all of them are there."""

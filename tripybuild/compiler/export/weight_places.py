@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from tripybuild.compiler.export.outputs import is_location
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.onnx.constants import element_bytes
 from tripybuild.onnx.model import ExternalData
 from tripybuild.process.memory import format_bytes
 from tripybuild.targets.graph_model import read_in_order
 from tripybuild.trace.values import Value
-from tripybuild.weights.safetensors import FileEntry, read_index
+from tripybuild.weights.safetensors import FileEntry
 from tripybuild.weights.source import WeightSource
 
 # Protocol Buffers count the bytes of a message with 31 bits.
@@ -58,14 +59,15 @@ def find_places(weights: Mapping[str, Value], read: WeightSource, folder: Path) 
 
 
 def _location(path: Path, folder: Path) -> str | None:
-    """The path of a file as ONNX can have it: relative, downward, and no link on the way."""
+    """The path of a file as ONNX can have it: relative, downward, no link, and UTF-8."""
     try:
         real = path.resolve(strict=True)
         relative = real.relative_to(folder.resolve(strict=True))
         linked = real.stat().st_nlink > 1  # ONNX's own checker refuses both kinds of links
     except (OSError, RuntimeError, ValueError):
         return None
-    return None if linked else relative.as_posix()
+    location = relative.as_posix()
+    return None if linked or not is_location(location) else location
 
 
 def _fits(weight: Value, entry: FileEntry) -> bool:
@@ -106,15 +108,6 @@ def write_data(
         found[name] = ExternalData(location, begin, size)
         end = begin + size
     return found
-
-
-def looks_like_data(path: Path) -> bool:
-    """Whether a file may be one that `write_data` wrote: all may but those of safetensors."""
-    try:
-        read_index(path)
-    except DiagnosticError:
-        return True
-    return False
 
 
 def check_embedded(weights: Mapping[str, Value]) -> None:

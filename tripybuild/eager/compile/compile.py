@@ -201,6 +201,11 @@ class InMemoryWeights:
     place: str = ""
     noun: str = "parameter"
 
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """None: they are in no file."""
+        return ()
+
     def __call__(self, wanted: Iterable[str]) -> dict[str, Any]:
         """The arrays of some weights."""
         return {name: array_of(self.values[name]) for name in wanted}
