@@ -193,9 +193,21 @@ def test_largest_values_of_windows_are_those_of_the_references(kind):
     agree(graph, *[({"B": 1}, data[[i]]) for i in range(6)], ({"B": 6}, data))
 
 
+@pytest.mark.parametrize("opset", [7, 8, 9])
+def test_windows_are_compared_where_an_opset_can_say_what_is_not_a_number(opset):
+    """`MaxPool` has one result in opset 7; `IsNaN` is there since opset 9."""
+    graph = graph_of(lambda x: tp.maxpool(x, [2, 2]), (dtypes.float32, (B, 1, 2, 2)))
+    if opset < 9:
+        with pytest.raises(DiagnosticError) as caught:
+            lowered(graph, opset)
+        assert caught.value.diagnostics[0].hint == "opset 9 has it"
+    else:
+        assert "MaxPool" in operators(onnx.load_from_string(lowered(graph, opset)))
+
+
 @pytest.mark.parametrize("opset", [20, 21])
 def test_what_is_not_a_number_is_quantized_as_zero(opset):
-    """`QuantizeLinear` makes the least integer of it."""
+    """`QuantizeLinear` and `Cast` make another integer of it."""
     data = f32(NAN, INF, -INF, 1).reshape(2, 2)
 
     def function(x):
@@ -203,6 +215,7 @@ def test_what_is_not_a_number_is_quantized_as_zero(opset):
         if opset > 20:
             scale = [[0.5, 0.25]]
             found.append(tp.dequantize(tp.quantize(x, scale, tp.int4), scale, tp.float32))
+            found.append(tp.cast(tp.cast(x, tp.int4), tp.float32))
         return found
 
     agree(graph_of(function, (dtypes.float32, (2, 2))), ({}, data), opset=opset)

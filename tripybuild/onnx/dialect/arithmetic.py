@@ -289,8 +289,8 @@ def max_pool(
     pads = [each[side] for side in (0, 1) for each in padding]
 
     def pool(each: OnnxValue) -> OnnxValue:
-        largest: OnnxValue
-        largest, _ = call("MaxPool", each, kernel_shape=kernel, strides=stride, pads=pads)
+        made = call("MaxPool", each, kernel_shape=kernel, strides=stride, pads=pads)
+        largest: OnnxValue = made[0] if isinstance(made, tuple) else made  # opset 7 has no places
         return largest
 
     if value.dtype.kind != "float":
