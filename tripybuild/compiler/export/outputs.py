@@ -43,7 +43,7 @@ def check_data_file(path: Path, models: Collection[Path]) -> None:
     """
     if not is_location(path.name):
         message = f"`{path}` cannot be written: models cannot name it, as it is not UTF-8"
-        hint = f"{_ELSEWHERE}, or put the weights into it with `--embed`"
+        hint = f"{_ELSEWHERE}, or put the weights into the model with `--embed`"
         raise DiagnosticError(Diagnostic("output-unwritable", message, hint=hint))
     if path in models:
         message = f"`{path}` cannot be written: a model and its data would have this name"
