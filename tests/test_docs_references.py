@@ -5,14 +5,19 @@ from pathlib import Path
 
 import pytest
 
+from tripybuild.onnx import dialect
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "tripybuild"
 PAGES = sorted(
     [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "generated/docs").rglob("*.md")]
 )
 ROOMS = {path.name for path in PACKAGE.iterdir() if path.is_dir()}
-# Files and an attribute of MLIR whose names begin as rooms do.
-OTHERS = re.compile(r".*\.(json|yaml|safetensors)|tensorrt\.dimension_names")
+# Files, an attribute of MLIR, a module of ONNX's package, and what snippets call of its dialect.
+OTHERS = re.compile(
+    r".*\.(json|yaml|safetensors|onnx)|tensorrt\.dimension_names|onnx\.reference"
+    rf"|onnx\.({'|'.join(dialect.builders())})"
+)
 
 
 def missing_module(name):

@@ -222,6 +222,8 @@ def _others(value: Any) -> Iterator[Any]:
         yield value + 1
         if isinstance(value, int):
             yield -1
+    elif isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype != bool:
+        yield np.asarray(value + 1, value.dtype)
     elif isinstance(value, str):
         yield f"{value} "
     elif isinstance(value, (list, tuple)) and all(type(each) is int for each in value):
