@@ -81,6 +81,30 @@ def setting(text: str) -> SizeSetting:
     return SizeSetting(*value(*_split(text, "depth=2", PATH)))
 
 
+SizeSettings = Annotated[
+    list[SizeSetting] | None,
+    typer.Option("--set", metavar="NAME=VALUE", parser=setting, help="Override a size or a dtype."),
+]
+
+
+WeightsPath = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="PATH",
+        help="Safetensors file, index of shards or folder with either, instead of the spec's.",
+    ),
+]
+
+
+ConfigFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="JSON instead of the spec's `config:`; else config.json in the weights' folder.",
+    ),
+]
+
+
 def shape(text: str) -> SizeAssignment:
     """Read `B=1,S=128`."""
     sizes: dict[str, int] = {}

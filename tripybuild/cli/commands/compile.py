@@ -13,13 +13,14 @@ from tripybuild.cli.console import PhaseReporter
 from tripybuild.cli.function_reference import FunctionReference, program, record_program
 from tripybuild.cli.options import (
     ArgumentSpec,
+    ConfigFile,
     Duration,
     Inputs,
     Registries,
     SizeAssignment,
-    SizeSetting,
+    SizeSettings,
+    WeightsPath,
     seconds,
-    setting,
     shape,
 )
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, render, text_of
@@ -69,12 +70,7 @@ def compile_model(
             "-o", "--output", metavar="FILE", help="The executable; the spec's name + .tpb."
         ),
     ] = None,
-    sizes: Annotated[
-        list[SizeSetting] | None,
-        typer.Option(
-            "--set", metavar="NAME=VALUE", parser=setting, help="Override a size or a dtype."
-        ),
-    ] = None,
+    sizes: SizeSettings = None,
     shapes: Annotated[
         list[SizeAssignment] | None,
         typer.Option(metavar="B=1,S=128", parser=shape, help="Compile for these sizes, too."),
@@ -85,20 +81,8 @@ def compile_model(
     ] = None,
     inputs: Inputs = None,
     registry: Registries = None,
-    weights: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="PATH",
-            help="Safetensors file, index of shards or folder with either, instead of the spec's.",
-        ),
-    ] = None,
-    config: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="JSON instead of the spec's `config:`; else config.json in the weights' folder.",
-        ),
-    ] = None,
+    weights: WeightsPath = None,
+    config: ConfigFile = None,
     emit: Annotated[str | None, typer.Option(parser=form, metavar=FORMS, help=EMIT)] = None,
     entry: Annotated[
         str | None,

@@ -10,7 +10,14 @@ import typer
 from tripybuild.cli.command import CommandResult, command
 from tripybuild.cli.commands.compile import reject_spec_flags
 from tripybuild.cli.function_reference import FunctionReference, program, record_program
-from tripybuild.cli.options import ArgumentSpec, Inputs, Registries, SizeSetting, setting
+from tripybuild.cli.options import (
+    ArgumentSpec,
+    ConfigFile,
+    Inputs,
+    Registries,
+    SizeSettings,
+    WeightsPath,
+)
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, render, text_of
 from tripybuild.onnx.model import DEFAULT_OPSET, OPSETS
 from tripybuild.process.memory import format_bytes
@@ -54,28 +61,11 @@ def export_model(
         bool,
         typer.Option("--embed", help="Put the weights into the file, instead of naming theirs."),
     ] = False,
-    sizes: Annotated[
-        list[SizeSetting] | None,
-        typer.Option(
-            "--set", metavar="NAME=VALUE", parser=setting, help="Override a size or a dtype."
-        ),
-    ] = None,
+    sizes: SizeSettings = None,
     inputs: Inputs = None,
     registry: Registries = None,
-    weights: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="PATH",
-            help="Safetensors file, index of shards or folder with either, instead of the spec's.",
-        ),
-    ] = None,
-    config: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="JSON instead of the spec's `config:`; else config.json in the weights' folder.",
-        ),
-    ] = None,
+    weights: WeightsPath = None,
+    config: ConfigFile = None,
 ) -> CommandResult:
     """Export a model spec, an executable or a Python function as a file of ONNX."""
     from tripybuild.compiler.executable import is_executable  # noqa: PLC0415
