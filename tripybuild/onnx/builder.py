@@ -13,11 +13,10 @@ from typing import Any, Self
 from tripybuild.errors.diagnostics import portable_path
 from tripybuild.onnx.constants import element_bytes, number_bytes
 from tripybuild.onnx.model import AttributeValue
-from tripybuild.onnx.nodes import GraphBody, GraphNode, Place, Scope, SymbolOrigin, Unavailable
+from tripybuild.onnx.nodes import GraphBody, GraphNode, Place, Scope, Unavailable
 from tripybuild.onnx.size_tensors import SizeTensors
 from tripybuild.onnx.table import NEWEST, OLDEST, OperatorSchema, find_operator
 from tripybuild.onnx.value import OnnxValue, Shape
-from tripybuild.symbolic.dims import Dim, linear_form
 from tripybuild.types.dtypes import dtype
 
 # Operators whose results are others each time.
@@ -77,7 +76,7 @@ class OnnxGraph:
         self._files: dict[str, str] = {}
         self._numbers: dict[OnnxValue, float] = {}
         for value in (*self.inputs.values(), *self.weights.values()):
-            self.learn(value, value.shape or (), self.prologue)
+            self.prologue.learn(value.shape or (), value)
 
     def __enter__(self) -> Self:
         if _active.graph is not None:
@@ -152,17 +151,7 @@ class OnnxGraph:
         """
         if value.shape is None:
             value.shape = shape
-        self.learn(value, shape, self.scope)
-
-    def learn(self, value: OnnxValue, shape: Shape, scope: Scope) -> None:
-        """Note the symbols that are dimensions of a value, or follow from one."""
-        for axis, size in enumerate(shape):
-            if isinstance(size, Dim) and (found := linear_form(size)) is not None:
-                name, factor, offset = found
-                known = next((s.sources[name] for s in scope.chain() if name in s.sources), None)
-                plain = (factor, offset) == (1, 0)
-                if known is None or (plain and known[2:] != (1, 0) and name in scope.sources):
-                    scope.sources[name] = SymbolOrigin(value, axis, factor, offset)
+        self.scope.learn(shape, value)
 
     def constant(self, key: Constant) -> OnnxValue:
         """A tensor whose elements are known: one for all uses."""
@@ -194,7 +183,7 @@ class OnnxGraph:
         outer, self.scope = self.scope, Scope(self.scope)
         try:
             for value in takes:
-                self.learn(value, value.shape or (), self.scope)
+                self.scope.learn(value.shape or (), value)
             gives = fill(*takes)
             several = (gives,) if isinstance(gives, OnnxValue) else tuple(gives)
             return GraphBody(tuple(takes), self.scope, several)

@@ -46,7 +46,7 @@ class SizeTensors:
         found = self.graph.scope.find(key)
         if found is None:
             names = [each.symbols for each in sizes if isinstance(each, Dim)]
-            scope = self.graph.scope.of(frozenset[str]().union(*names))
+            scope = self.graph.scope.of(*frozenset[str]().union(*names))
             found = self._join([self._run(run, scope) for run in self._runs(sizes)], scope)
             scope.known[key] = found
         return found
@@ -55,7 +55,7 @@ class SizeTensors:
         """A size as a tensor of rank 0."""
         if not isinstance(size, Dim):
             return self.graph.number(size, int64)
-        scope = self.graph.scope.of(size.symbols)
+        scope = self.graph.scope.of(*size.symbols)
         return scope.once(("scalar", size.terms), lambda: self._squeeze(size, scope))
 
     def _squeeze(self, size: Dim, scope: Scope) -> OnnxValue:
@@ -157,7 +157,7 @@ class SizeTensors:
 
     def _symbol(self, name: str, inner: Scope) -> OnnxValue:
         """A symbol, from the shape of a value that it is a dimension of."""
-        scope = inner.of(frozenset((name,)))
+        scope = inner.of(name)
         value, axis, factor, offset = scope.source(name)
         size = self._shape(value, axis, axis + 1, scope)
         if offset:

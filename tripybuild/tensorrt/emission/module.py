@@ -107,7 +107,7 @@ class _ModuleEmitter:
         block = Block(arg_types=[type_of(v) for v in inputs.values()])
         for value, argument in zip(inputs.values(), block.args, strict=True):
             self.values[value] = argument
-            self.sizes.learn(value.shape or (), argument, self.scopes.prologue)
+            self.scopes.prologue.learn(value.shape or (), argument)
         for path, value in self.network.weights.items():
             self.scopes.location = make_location(NameLoc, desc=StringAttr(path), location=UNKNOWN)
             kind = type_of(value)
@@ -137,7 +137,7 @@ class _ModuleEmitter:
             given = self._emit_layer(layer)
             for value, emitted in zip(layer.results, given, strict=True):
                 self.values[value] = emitted
-                self.sizes.learn(value.shape or (), emitted, self.scopes.current)
+                self.scopes.current.learn(value.shape or (), emitted)
 
     def _location(self, place: Location | None) -> LocationAttr:
         """Many layers come from one place."""

@@ -4,13 +4,14 @@ Invariant: what a scope holds may be used in it and in the scopes inside, never 
 inputs are computed in the prologue, so every region sees them.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, Self
 
 from xdsl.dialects.builtin import Float4E2M1FNType, LocationAttr, TensorType, UnknownLoc
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from tripybuild.symbolic.scopes import SymbolScope
 from tripybuild.tensorrt import dialect
 from tripybuild.tensorrt.dialect.base import TensorrtOperation, element, tensor_type
 from tripybuild.tensorrt.mlir.elements import element_of
@@ -32,54 +33,16 @@ def type_of(value: NetworkValue) -> TensorType[Any]:
     return tensor(value.dtype, value.shape)
 
 
-class SymbolSource(NamedTuple):
-    """Where a symbol is a part of a dimension: the dimension is `factor * symbol + offset`."""
-
-    value: SSAValue
-    axis: int
-    factor: int
-    offset: int
-
-
-class EmissionScope:
+class EmissionScope(SymbolScope[SSAValue]):
     """A list of operations that is being filled, and what was computed in it."""
 
-    def __init__(self, outer: "EmissionScope | None" = None) -> None:
-        self.outer = outer
+    def __init__(self, outer: Self | None = None) -> None:
+        super().__init__(outer)
         self.operations: list[Operation] = []
-        self.known: dict[object, SSAValue] = {}
-        self.sources: dict[str, SymbolSource] = {}
-
-    def chain(self) -> Iterator["EmissionScope"]:
-        """This scope, the one around it, and so on."""
-        scope: EmissionScope | None = self
-        while scope is not None:
-            yield scope
-            scope = scope.outer
-
-    def find(self, key: object) -> SSAValue | None:
-        """What this scope or one around it knows under a key."""
-        return next((each.known[key] for each in self.chain() if key in each.known), None)
-
-    def once(self, key: object, make: Callable[[], SSAValue]) -> SSAValue:
-        """What is known here under a key, or what is made now."""
-        found = self.find(key)
-        if found is None:
-            found = self.known[key] = make()
-        return found
 
     def live_operations(self) -> list[Operation]:
         """The operations, without the constants that only others were made of."""
         return [op for op in self.operations if not _is_dead_constant(op)]
-
-    def of(self, *symbols: str) -> "EmissionScope":
-        """The outermost scope in which all symbols are known; ValueError if one is in none."""
-        scopes = list(self.chain())
-        for name in symbols:
-            if not any(name in each.sources for each in scopes):
-                raise ValueError(f"no tensor has a dimension of size `{name}`")
-        inside = (each for each in scopes if not each.sources.keys().isdisjoint(symbols))
-        return next(inside, scopes[-1])
 
 
 def _is_dead_constant(op: Operation) -> bool:

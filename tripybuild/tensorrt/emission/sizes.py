@@ -5,18 +5,17 @@ What depends on the shapes of inputs alone stands in the prologue; what a region
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import i1, i32
 from xdsl.ir import SSAValue
 
 from tripybuild.symbolic.conditions import Condition
-from tripybuild.symbolic.dims import Dim, Size, linear_form
+from tripybuild.symbolic.dims import Dim, Size
 from tripybuild.symbolic.polynomials import Atom, Terms, constant
 from tripybuild.tensorrt import dialect
 from tripybuild.tensorrt.dialect.base import TensorrtOperation, tensor_type
-from tripybuild.tensorrt.emission.scope import EmissionScope, Scopes, SymbolSource
+from tripybuild.tensorrt.emission.scope import EmissionScope, Scopes
 from tripybuild.tensorrt.mlir.elements import from_numpy
 
 _EXTREMES = {"max": "kMAX", "min": "kMIN"}
@@ -36,16 +35,6 @@ class SizeTensors:
 
     def __init__(self, scopes: Scopes) -> None:
         self.scopes = scopes
-
-    def learn(self, shape: Sequence[Any], value: SSAValue, scope: EmissionScope) -> None:
-        """Note the symbols that are dimensions of a value, or follow from one."""
-        for axis, size in enumerate(shape):
-            if isinstance(size, Dim) and (found := linear_form(size)) is not None:
-                name, factor, offset = found
-                known = next((s.sources[name] for s in scope.chain() if name in s.sources), None)
-                plain = (factor, offset) == (1, 0)
-                if known is None or (plain and known[2:] != (1, 0) and name in scope.sources):
-                    scope.sources[name] = SymbolSource(value, axis, factor, offset)
 
     def vector(self, sizes: Sequence[Size]) -> SSAValue:
         """A list of sizes as a tensor of one dimension."""

@@ -191,9 +191,9 @@ def test_what_a_region_finds_stays_in_it():
     scopes = Scopes()
     sizes = SizeTensors(scopes)
     outer, inner = Block(arg_types=[tensor(float32, (B,)), tensor(float32, (A,))]).args
-    sizes.learn((B,), outer, scopes.prologue)
+    scopes.prologue.learn((B,), outer)
     with scopes.region() as scope:
-        sizes.learn((A, B), inner, scope)
+        scope.learn((A, B), inner)
         made = sizes.vector([A + B])
         assert sizes.vector([B]).owner in scopes.prologue.operations
         assert made.owner in scope.operations
