@@ -5,8 +5,8 @@ and a run.
 """
 
 from collections.abc import Mapping
-from functools import cached_property
 from pathlib import Path
+from threading import RLock
 from typing import Any, Self
 
 from tripybuild.artifact import container
@@ -20,14 +20,16 @@ from tripybuild.errors.budget import Budget
 from tripybuild.errors.diagnostics import suggest
 from tripybuild.errors.limits import within_budget
 from tripybuild.process import memory
+from tripybuild.process.per_process import per_process
 from tripybuild.schema.model.entry_points import find_entry
 from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
 from tripybuild.targets.executable_file import check_manifest
 from tripybuild.targets.protocol import Loader, Run
 
-# Sizes whose programs are in memory, which take megabytes each. Those that were there longest are
-# read again from the cache when they are asked for.
+# Programs in memory, which take megabytes each, and sizes that they are known to serve. Those that
+# were there longest are read again from the cache when they are asked for.
 MOST_LOADED = 128
+MOST_SIZES = 4096
 
 SUFFIX = ".tpb"
 SPECS = frozenset({".yaml", ".yml"})
@@ -46,8 +48,11 @@ class ExecutableEntry(CompiledEntry):
     def __init__(self, model: CompiledModel, manifest: Mapping[str, Any]) -> None:
         super().__init__(model, manifest)
         self._outputs = tuple(each["name"] for each in manifest["outputs"])
+        # By what a call is given, and by sizes: threads read them at any time.
         self._prepared: dict[object, Run] = {}
         self._by_sizes: dict[str, Run] = {}
+        self._keys: dict[str, set[object]] = {}
+        self._loader: Loader | None = None
         self._keep = model.target.run_keeping
         self.signature.exchange = model.target.import_array
 
@@ -119,22 +124,38 @@ class ExecutableEntry(CompiledEntry):
     def _prepare(self, key: object, given: list[Array]) -> Run:
         sizes = self.signature.bind(given)
         name = sizes_name(sizes)
-        run = self._by_sizes.get(name)
-        if run is None:
-            if len(self._by_sizes) >= MOST_LOADED:
-                self._evict(self._by_sizes.pop(next(iter(self._by_sizes)), None))
-            run = self._by_sizes[name] = self._load(sizes)
-        self._prepared[key] = run
+        run = self._by_sizes.get(name) or self._load(sizes)
+        with _lock("sizes"):
+            run = self._by_sizes.setdefault(name, run)
+            self._keys.setdefault(name, set()).add(key)
+            self._prepared[key] = run
+            while len(self._by_sizes) > MOST_SIZES or self._programs() > MOST_LOADED:
+                self._evict(next(iter(self._by_sizes)))
         return run
 
-    def _evict(self, run: Run | None) -> None:
-        """Forget by which calls a program was run."""
-        self._prepared = {key: each for key, each in self._prepared.items() if each is not run}
+    def _programs(self) -> int:
+        """How many programs are in memory: some serve many sizes."""
+        return len(set(map(id, self._by_sizes.values())))
 
-    @cached_property
-    def _load(self) -> Loader:
+    def _evict(self, name: str) -> None:
+        """Forget the program for sizes, and by which calls it was run."""
+        self._by_sizes.pop(name, None)
+        for key in self._keys.pop(name, ()):
+            self._prepared.pop(key, None)
+
+    def _load(self, sizes: Mapping[str, int]) -> Run:
         """What its target runs for sizes; native code is not read before the first call."""
-        return self.model.target.load(self)
+        if self._loader is None:
+            with _lock("load"):
+                self._loader = self._loader or self.model.target.load(self)
+        return self._loader(sizes)
+
+
+@per_process
+def _lock(what: str) -> RLock:
+    """The lock of this process: one that was forked has none of the threads that hold it."""
+    del what  # there is one for each
+    return RLock()
 
 
 class Executable(CompiledModel):

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import textwrap
-import threading
 from importlib.metadata import version
 
 import numpy as np
@@ -140,23 +139,6 @@ def test_arrays_of_any_layout_are_taken(made):
     np.testing.assert_array_equal(made(tokens=np.asfortranarray(x))["y"], wanted)
     x.flags.writeable = False
     np.testing.assert_array_equal(made(tokens=x)["y"], wanted)
-
-
-def test_threads_share_an_executable(made):
-    """Eight of them, with several sizes."""
-    wanted = {sizes: made(tokens=tokens(*sizes))["y"] for sizes in SIZES}
-    wrong = []
-
-    def call():
-        found = [(sizes, made(tokens=tokens(*sizes))["y"]) for sizes in SIZES * 3]
-        wrong.extend(sizes for sizes, y in found if not np.array_equal(y, wanted[sizes]))
-
-    threads = [threading.Thread(target=call) for _ in range(8)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
-    assert wrong == []
 
 
 def test_the_file_holds_no_native_code(made):
