@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from weakref import ref
 
@@ -35,6 +36,7 @@ from tripybuild.targets.onnx_runtime.library import (
 )
 from tripybuild.targets.onnx_runtime.session import RuntimeSession, SessionSource, load_session
 from tripybuild.targets.protocol import CompileRequest, Loader, Run, Shapes, Target
+from tripybuild.trace.graph import Graph
 
 # Of `Attention`, which the next one has, ONNX Runtime's kernel takes no masks that are broadcast.
 OPSET = 22
@@ -69,6 +71,11 @@ class OnnxRuntime(Target):
 
         return load_sizes
 
+    def run_keeping(self, run: Run, arrays: list[Any], kept: frozenset[int]) -> list[Any]:
+        """Leave results in ONNX Runtime's memory: a later call takes them, and may overwrite."""
+        assert isinstance(run, RuntimeSession)
+        return run.run_keeping(arrays, kept)
+
     def emit(self, built: ModelGraph, entry: EntryGraph, shapes: Shapes) -> str:
         """The operations of ONNX, for which the laws may wait."""
         check_laws(built, entry.graph, shapes[1:])
@@ -86,7 +93,9 @@ class OnnxRuntime(Target):
         with logger.log_time("load into ONNX Runtime"):
             weights = {name: entry.model.weights[name] for name in graph.weights}
             threads = self.options.get("threads")
-            return session_of_model(model, weights, None if threads is None else int(threads))
+            updates = _numbers_of_updates(graph)
+            count = None if threads is None else int(threads)
+            return session_of_model(model, weights, count, updates)
 
 
 def _keep_ready(member: Content, session: RuntimeSession) -> None:
@@ -107,10 +116,16 @@ HINT = "the engine `cpu:xla` computes it"
 WEIGHTS = "weights.safetensors"  # the name of the file that is not read
 # Operators that read a weight in place; kernels of others make their own form of it at the load.
 IN_PLACE = frozenset({"Gather"})
+# Operators that leave most of their first input as it is: given its memory for the result, kernels
+# write the rest and copy nothing.
+UPDATES = frozenset({"ScatterElements", "ScatterND", "TensorScatter"})
 
 
 def session_of_model(
-    model: OnnxModel, weights: Mapping[str, Array], threads: int | None = None
+    model: OnnxModel,
+    weights: Mapping[str, Array],
+    threads: int | None = None,
+    updates: Mapping[int, int] = MappingProxyType({}),
 ) -> RuntimeSession:
     """A session of a model.
 
@@ -118,6 +133,7 @@ def session_of_model(
         model: The model; its weights have no data.
         weights: Their arrays by name.
         threads: How many threads compute.
+        updates: The numbers of inputs by those of outputs that take their place.
 
     Raises:
         DiagnosticError: ONNX Runtime is not installed, or refuses the model.
@@ -135,7 +151,8 @@ def session_of_model(
         {each.name: each.dtype for each in graph.inputs},
         {each.name: each.dtype for each in graph.outputs},
         read,
-        _in_place(graph, read),
+        _weights_in_place(graph, read),
+        _updates_in_place(graph, updates),
         threads,
     )
     try:
@@ -144,13 +161,43 @@ def session_of_model(
         raise DiagnosticError(_refusal(error, held, source)) from error
 
 
-def _in_place(graph: GraphDef, weights: Mapping[str, Any]) -> frozenset[str]:
+def _weights_in_place(graph: GraphDef, weights: Mapping[str, Any]) -> frozenset[str]:
     """The weights that are read in place wherever they are read."""
-    readers: dict[str, set[str]] = {}
+    readers = _readers(graph)
+    return frozenset(n for n in weights if readers.get(n) and set(readers[n]) <= IN_PLACE)
+
+
+def _readers(graph: GraphDef) -> dict[str, list[str]]:
+    """The operators that read each value, as often as they do."""
+    readers: dict[str, list[str]] = {}
     for node in _nodes(graph):
         for name in node.inputs:
-            readers.setdefault(name, set()).add(node.operator)
-    return frozenset(n for n in weights if readers.get(n) and readers[n] <= IN_PLACE)
+            readers.setdefault(name, []).append(node.operator)
+    return readers
+
+
+def _numbers_of_updates(graph: Graph) -> dict[int, int]:
+    """The numbers of states by those of the outputs that are their next."""
+    inputs, outputs = list(graph.inputs), list(graph.outputs)
+    return {outputs.index(new): inputs.index(old) for old, new in graph.updates.items()}
+
+
+def _updates_in_place(graph: GraphDef, updates: Mapping[int, int]) -> dict[int, int]:
+    """The updates of which a node that updates memory is the only one that reads the state.
+
+    Such a node reads nothing of what it overwrites, and all that reads its result comes later.
+    """
+    readers = _readers(graph)
+    makers = {name: node for node in graph.nodes for name in node.outputs}
+    found: dict[int, int] = {}
+    for new, old in updates.items():
+        name, maker = graph.inputs[old].name, makers.get(graph.outputs[new].name)
+        # `Shape` reads no elements.
+        read = [each for each in readers.get(name, ()) if each != "Shape"]
+        writes = maker is not None and maker.operator in UPDATES and maker.inputs[0] == name
+        if writes and len(read) == 1:
+            found[new] = old
+    return found
 
 
 def _refusal(error: Exception, model: OnnxModel, source: SessionSource) -> Diagnostic:

@@ -11,10 +11,29 @@ import numpy as np
 import numpy.typing as npt
 
 from tripybuild.onnx.table import CODES
+from tripybuild.process.per_process import process
 from tripybuild.targets.onnx_runtime.library import binding
 from tripybuild.types.dtypes import dtype
 
 Array = npt.NDArray[Any]
+
+
+class KeptTensor:
+    """A result that stays in ONNX Runtime's memory, to be an argument of a later call.
+
+    A call may write a result over its memory: it is given away then.
+    """
+
+    __slots__ = ("dtype", "is_given_away", "mark", "ndim", "shape", "type", "value")
+
+    def __init__(self, value: Any, type: dtype) -> None:
+        self.value, self.type, self.mark = value, type, process.mark
+        self.shape, self.dtype = tuple(value.shape()), type.numpy
+        self.ndim, self.is_given_away = len(self.shape), False
+
+    def read_kept(self) -> Array:
+        """A copy, which no later call changes."""
+        return read(self.value, self.type).copy()
 
 
 def is_native(type: dtype) -> bool:

@@ -6,7 +6,7 @@ Invariant: the weights are read where they lie, so that their arrays live as lon
 import ctypes
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import RLock
 from typing import Any
 from weakref import WeakSet
@@ -14,7 +14,14 @@ from weakref import WeakSet
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process import memory
 from tripybuild.process.per_process import per_process, process
-from tripybuild.targets.onnx_runtime.arrays import Array, is_native, prepared, read, tensor
+from tripybuild.targets.onnx_runtime.arrays import (
+    Array,
+    KeptTensor,
+    is_native,
+    prepared,
+    read,
+    tensor,
+)
 from tripybuild.targets.onnx_runtime.library import (
     FATAL_ONLY,
     binding,
@@ -46,6 +53,8 @@ class SessionSource:
         weights: The weights with their dtypes.
         shared: The weights that are read from their arrays in each call. Of the others, ONNX
             Runtime makes what its kernels read once.
+        updates: The numbers of inputs, by those of outputs that may be written into their memory,
+            since nothing but the node that writes one reads the other.
         threads: How many threads compute; by default one for each processor of this process.
     """
 
@@ -55,6 +64,7 @@ class SessionSource:
     outputs: Names
     weights: Mapping[str, tuple[dtype, Array]]
     shared: frozenset[str] = frozenset()
+    updates: Mapping[int, int] = field(default_factory=dict)
     threads: int | None = None
 
 
@@ -72,14 +82,21 @@ class RuntimeSession:
         self._is_native = all(map(is_native, kinds))
         self._input_types = list(source.inputs.items())
         self._output_types = list(source.outputs.values())
+        self._updates = source.updates
         self._load()
         _sessions.add(self)
 
     def _load(self) -> None:
         mark = process.mark
         self._held, self.native = load_session(self._source)
-        self._run = self.native.run
+        self._run, self._run_bound = self.native.run, self.native.run_with_iobinding
         self._mark = mark  # last: another thread calls as soon as it reads this
+
+    def _load_again(self) -> None:
+        """Load the model in a forked process, once."""
+        with _reload_lock():
+            if self._mark is not process.mark:
+                self._load()
 
     def __call__(self, arrays: Sequence[Array]) -> list[Array]:
         """Run the model; the results own their memory and may be written to.
@@ -88,9 +105,7 @@ class RuntimeSession:
             DiagnosticError: There is not enough memory, or a node fails.
         """
         if self._mark is not process.mark:
-            with _reload_lock():
-                if self._mark is not process.mark:
-                    self._load()
+            self._load_again()
         try:
             if self._is_native:
                 taken = dict(zip(self._inputs, arrays, strict=True))
@@ -110,6 +125,45 @@ class RuntimeSession:
         results = self.native.run_with_ort_values(taken, self._outputs, None)
         return [read(each, type) for each, type in zip(results, self._output_types, strict=True)]
 
+    def run_keeping(self, arrays: Sequence[Any], kept: frozenset[int]) -> list[Any]:
+        """Run the model on arrays and on kept results, and keep the results of these numbers.
+
+        Raises:
+            DiagnosticError: There is not enough memory, or a node fails. What was kept may be given
+                away then.
+        """
+        if self._mark is not process.mark:
+            self._load_again()
+        try:
+            return self._run_in_place(arrays, kept)
+        except errors() as error:
+            raise self._failure(error, arrays) from error
+
+    def _run_in_place(self, arrays: Sequence[Any], kept: frozenset[int]) -> list[Any]:
+        """Run where each input is, and write updates into the memory of what they update."""
+        bound, device, taken = binding().SessionIOBinding(self.native), _device(), []
+        held = [_placed(a, type) for (_, type), a in zip(self._input_types, arrays, strict=True)]
+        for (name, type), each in zip(self._input_types, held, strict=True):
+            bound.bind_ortvalue_input(
+                name, each.value if isinstance(each, KeptTensor) else tensor(each, type)
+            )
+        for number, name in enumerate(self._outputs):
+            source = self._updates.get(number) if number in kept else None
+            old = None if source is None else held[source]
+            if isinstance(old, KeptTensor):
+                bound.bind_ortvalue_output(name, old.value)
+                taken.append(old)
+            else:
+                bound.bind_output(name, device)
+        for each in taken:
+            each.is_given_away = True
+        self._run_bound(bound, None)
+        results = bound.get_outputs()  # whose iterator ends by a C++ exception, which is slow
+        return [
+            KeptTensor(results[number], type) if number in kept else read(results[number], type)
+            for number, type in enumerate(self._output_types)
+        ]
+
     def _failure(self, error: Exception, arrays: Sequence[Array]) -> DiagnosticError:
         label = self._source.label
         taken = ", ".join(
@@ -121,6 +175,22 @@ class RuntimeSession:
             return memory.memory_error(message, [f"it got {taken}"], error)
         message = f"ONNX Runtime failed to run `{label}`: {error_words(error)}"
         return DiagnosticError(Diagnostic("engine-failed", message, notes=(f"it got {taken}",)))
+
+
+def _placed(array: Any, type: dtype) -> Any:
+    """An array whose memory can be read, or a kept tensor of this process."""
+    if array.__class__ is KeptTensor:
+        if array.mark is process.mark:
+            return array
+        array = array.read_kept()  # of the process before a fork
+    return prepared(array, type)
+
+
+@per_process
+def _device() -> Any:
+    """Where ONNX Runtime allocates results."""
+    device = binding().OrtDevice
+    return device(device.cpu(), device.default_memory(), 0)
 
 
 def load_session(source: SessionSource) -> tuple[list[Any], Any]:
