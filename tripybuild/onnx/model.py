@@ -98,26 +98,12 @@ class GraphDef:
 
 
 @dataclass(frozen=True, slots=True)
-class FunctionDef:
-    """A function that nodes call by its domain and name; `opsets` are those that it uses."""
-
-    name: str
-    domain: str
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-    nodes: tuple[OnnxNode, ...]
-    opsets: Mapping[str, int]
-    doc: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class OnnxModel:
     """A file's content. `opset` is of the default domain, `domains` are the versions of others."""
 
     graph: GraphDef
     opset: int
     domains: Mapping[str, int] = field(default_factory=dict)
-    functions: tuple[FunctionDef, ...] = ()
     producer: str = ""
     producer_version: str = ""
     doc: str = ""

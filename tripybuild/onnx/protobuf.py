@@ -18,7 +18,6 @@ from typing import Any, BinaryIO, TypeAlias, TypeVar
 from tripybuild.onnx.model import (
     Buffer,
     ExternalData,
-    FunctionDef,
     GraphDef,
     OnnxAttribute,
     OnnxModel,
@@ -64,7 +63,6 @@ def encode_parts(model: OnnxModel) -> tuple[Buffer, ...]:
     message.message(7, _graph(model.graph))
     message.messages(8, _opsets({"": model.opset, **model.domains}))
     message.messages(14, _entries(model.metadata))
-    message.messages(25, map(_function, model.functions))
     return tuple(message.parts)
 
 
@@ -161,20 +159,6 @@ def _node(node: OnnxNode) -> _Message:
     message.messages(5, (_attribute(name, each) for name, each in sorted(node.attributes.items())))
     message.remark(6, node.doc)
     message.text(7, node.domain)
-    return message
-
-
-def _function(function: FunctionDef) -> _Message:
-    message = _Message()
-    message.text(1, function.name)
-    for name in function.inputs:
-        message.name(4, name)
-    for name in function.outputs:
-        message.name(5, name)
-    message.messages(7, map(_node, function.nodes))
-    message.remark(8, function.doc)
-    message.messages(9, _opsets(function.opsets))
-    message.text(10, function.domain)
     return message
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 
 from tripybuild.onnx.model import (
-    FunctionDef,
     GraphDef,
     OnnxAttribute,
     OnnxModel,
@@ -22,8 +21,7 @@ def model_text(model: OnnxModel) -> str:
     domains = {"": model.opset, **model.domains}
     opsets = ", ".join(f'"{name}" : {version}' for name, version in domains.items())
     head = f"<ir_version: {ir_version(model.opset)}, opset_import: [{opsets}]>"
-    functions = [line for each in model.functions for line in ("", *_function(each))]
-    return "\n".join([head, *_graph(model.graph), *functions])
+    return "\n".join([head, *_graph(model.graph)])
 
 
 def _graph(graph: GraphDef) -> Iterator[str]:
@@ -33,13 +31,6 @@ def _graph(graph: GraphDef) -> Iterator[str]:
         *most, last = (INDENT + _tensor(each) for each in graph.initializers)
         yield from ("<", *(f"{line}," for line in most), last, ">")
     yield from _block(graph.nodes)
-
-
-def _function(function: FunctionDef) -> Iterator[str]:
-    opsets = ", ".join(f'"{name}" : {version}' for name, version in function.opsets.items())
-    yield f'<domain: "{function.domain}", opset_import: [{opsets}]>'
-    yield f"{function.name} ({', '.join(function.inputs)}) => ({', '.join(function.outputs)})"
-    yield from _block(function.nodes)
 
 
 def _block(nodes: Sequence[OnnxNode]) -> Iterator[str]:

@@ -9,7 +9,6 @@ from onnx import numpy_helper
 
 from tripybuild.onnx.model import (
     ExternalData,
-    FunctionDef,
     GraphDef,
     OnnxAttribute,
     OnnxModel,
@@ -74,14 +73,10 @@ def every_message():
         (ValueInfo("sum", float32, None, "of both"),),
         doc="A graph.",
     )
-    twice = FunctionDef(
-        "Twice", "local", ("a",), ("b",), (OnnxNode("Add", ("a", "a"), ("b",)),), {"": 20}
-    )
     return OnnxModel(
         graph,
         20,
         {"local": 1},
-        (twice,),
         "tripybuild",
         "1.0",
         "A model.",

@@ -7,7 +7,6 @@ code sees the model. Inputs of 64 bits are taken to fit into 32, which each call
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 
 import numpy as np
 
@@ -120,7 +119,7 @@ class Exactness:
         """What is known of the results of a node."""
         inputs = [known.get(name, Known(None)) if name else None for name in node.inputs]
         if node.domain not in DEFAULT_DOMAINS:
-            return self._call(node, inputs)
+            return [Known(None)] * len(node.outputs)
         bodies = {n: a.value for n, a in node.attributes.items() if isinstance(a.value, GraphDef)}
         if bodies:
             return self._regions(node, bodies, inputs, known)
@@ -283,17 +282,6 @@ class Exactness:
         surely = (turns is None or (least or 0) >= 1) and condition is None
         if results > states and not surely:
             self._refuse(node, "no-turns", f"`{node.operator}` collects a result of each turn")
-
-    def _call(self, node: OnnxNode, inputs: Sequence[Known | None]) -> list[Known]:
-        """Visit a function as often as it is called."""
-        for each in self.model.functions:
-            if (each.domain, each.name) == (node.domain, node.operator):
-                given = chain(inputs, [None] * len(each.inputs))
-                known = {n: k or Known(None) for n, k in zip(each.inputs, given, strict=False)}
-                body = GraphDef(each.name, each.nodes, (), ())
-                self._graph(body, known)
-                return [known.get(name, Known(None)) for name in each.outputs]
-        return [Known(None)] * len(node.outputs)
 
     def _refuse(self, node: OnnxNode, fact: str, detail: str) -> None:
         if not any(each.node is node for each in self.found):  # the first reason is enough

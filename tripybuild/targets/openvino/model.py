@@ -12,7 +12,7 @@ What OpenVINO 2026.4 computes wrongly is rewritten:
 - A `Scan` whose body reads values from outside, which OpenVINO counts as states, is a `Loop`.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -113,9 +113,7 @@ def work_around(model: OnnxModel, dtypes: Mapping[str, dtype | None]) -> OnnxMod
         model: The model.
         dtypes: Those of all values by name.
     """
-    rewriting = _Rewriting(dtypes)
-    functions = tuple(replace(each, nodes=rewriting.nodes(each.nodes)) for each in model.functions)
-    return replace(model, graph=rewriting.graph(model.graph), functions=functions)
+    return replace(model, graph=_Rewriting(dtypes).graph(model.graph))
 
 
 @dataclass(slots=True)
@@ -131,12 +129,9 @@ class _Rewriting:
         return f"{base}//{self.count}"
 
     def graph(self, graph: GraphDef) -> GraphDef:
-        """A graph with other nodes."""
-        return replace(graph, nodes=self.nodes(graph.nodes))
-
-    def nodes(self, nodes: Iterable[OnnxNode]) -> tuple[OnnxNode, ...]:
-        """Nodes in order, each as itself or as those that stand for it."""
-        return tuple(made for node in nodes for made in self.node(node))
+        """A graph whose nodes are as they were, or those that stand for them."""
+        made = tuple(each for node in graph.nodes for each in self.node(node))
+        return replace(graph, nodes=made)
 
     def node(self, node: OnnxNode) -> Iterator[OnnxNode]:
         """What stands for a node."""
