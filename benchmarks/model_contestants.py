@@ -208,7 +208,7 @@ def openvino(model: Model) -> Loaded:
     return lambda: request.infer(inputs), lambda found: {n: found[n + RESULT] for n in names}
 
 
-OURS = ("cpu:xla", "cpu:onnxruntime", "cpu:openvino")
+OURS = ("cpu", "cpu:xla", "cpu:onnxruntime", "cpu:openvino")
 EXPORTED: Mapping[str, Callable[[Model], Loaded]] = {
     "ONNX Runtime": onnx_runtime,
     "OpenVINO": openvino,

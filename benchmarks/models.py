@@ -6,6 +6,7 @@ weights, take the same NumPy arrays, and are compared with torch.
 """
 
 import argparse
+import json
 import math
 import shutil
 import sys
@@ -30,6 +31,7 @@ DETAILS = (LAST, "compile s", "load s", "file MB", "peak MB", "off by")
 # What the processes of one model may have of the machine's memory while they wait for each other.
 TOGETHER = 8000  # MB of weights
 MEMORY = 18 << 30  # bytes of one process
+OLD = ("ours", "cache")  # what our targets leave in a model's folder
 
 Found = dict[str, Answer]
 
@@ -57,15 +59,24 @@ class Match:
         self.found[name] = {**kept, **found}
         return PROBLEM not in found
 
+    def from_torch(self) -> tuple[Answer, Answer]:
+        """Let torch draw the weights and export, unless an earlier run left both."""
+        kept = self.folder / "torch.json"
+        prepared, exported = json.loads(kept.read_text()) if kept.exists() else ({}, {})
+        wanted = any(name in EXPORTED for name in self.found)
+        if not prepared or (wanted and not exported and PROBLEM not in prepared):
+            torch = self.start("torch")
+            prepared = prepared or torch.ask(self.options.limit, ask="prepare")
+            if wanted and PROBLEM not in prepared:
+                exported = torch.ask(self.options.limit, ask="export")
+            torch.stop()
+            kept.write_text(json.dumps([prepared, exported]))
+        return prepared, exported
+
     def prepare(self) -> Answer:
-        """Let torch draw the weights and export, and let our targets compile."""
-        torch = self.start("torch")
-        prepared = torch.ask(self.options.limit, ask="prepare")
-        exported: Answer = {}
+        """Make what the contestants read, and let our targets compile."""
+        prepared, exported = self.from_torch()
         names = [name for name in self.found if name in EXPORTED]
-        if names and PROBLEM not in prepared:
-            exported = torch.ask(self.options.limit, ask="export")
-        torch.stop()
         for name in self.found:
             if PROBLEM in prepared:
                 self.found[name] = {PROBLEM: f"no peer: {prepared[PROBLEM]}"}
@@ -108,13 +119,20 @@ class Match:
 
 
 def measure(job: Job, options: argparse.Namespace) -> Found:
-    """Measure one model in a folder of its own."""
-    folder = Path(tempfile.mkdtemp(prefix=f"{job.name}-", dir=options.folder))
+    """Measure one model in a folder of its own; of an old one, only torch's files are used."""
+    if options.keep:
+        folder = options.keep / f"{job.name}-{options.form}"
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in OLD:
+            shutil.rmtree(folder / name, ignore_errors=True)
+    else:
+        folder = Path(tempfile.mkdtemp(prefix=f"{job.name}-", dir=options.folder))
     try:
         match = Match(job, options, folder)
         match.play()
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        for each in [folder / name for name in OLD] if options.keep else [folder]:
+            shutil.rmtree(each, ignore_errors=True)
     return match.found
 
 
@@ -218,6 +236,7 @@ def options_of(parser: argparse.ArgumentParser) -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=40, help="after which no model is begun")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--folder", type=Path, help="for checkpoints and files, by default in /tmp")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where files of torch stay")
     form = parser.add_mutually_exclusive_group()
     for name, meaning in (("small", "the variants of the tests"), ("full", "as published")):
         form.add_argument(f"--{name}", dest="form", action="store_const", const=name, help=meaning)
