@@ -177,12 +177,92 @@ def test_a_damaged_member_is_refused(made, tmp_path, name):
 
 
 def test_weights_are_read_where_they_are(made):
-    """What a kernel reads in place is not copied; what it reads otherwise, it makes once."""
+    """Tables of embeddings and matrices of products; what is small is copied."""
     made(tokens=tokens(1, 1))
     (run,) = set(made.entry()._by_sizes.values())
-    assert run._source.shared == {"table.weight"}
+    assert run._source.shared == {"table.weight", "first.weight"}
     values = {name: each.data_ptr() for name, each in run._held[1].items()}
     assert values == {name: each.ctypes.data for name, each in made.weights.items()}
+
+
+COPIES = """
+    import resource, sys
+    import numpy as np
+    import tripybuild
+    made = tripybuild.load(sys.argv[1])
+    size = sum(each.nbytes for each in made.weights.values())
+    target, entry = made.target, made.entry()
+    first = target.load(entry)({"N": 1})  # which imports what it needs
+    faults = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    before = faults()
+    run = target.load(entry)({"N": 1})
+    print((faults() - before) * resource.getpagesize() / size)
+    run([np.ones((1, 2048), np.float32)])
+    print((faults() - before) * resource.getpagesize() / size)
+"""
+
+
+def test_matrices_are_copied_once(tmp_path):
+    """Into the order in which products read them: no other memory is touched, then or later."""
+    random = np.random.default_rng(0)
+    arrays = {f"{n}.weight": random.normal(size=(2048, 2048)).astype(np.float32) for n in "pq"}
+    save_file(arrays, tmp_path / "w.safetensors")
+    text = """
+    inputs:
+      x: F[N, 2048]
+    parts:
+      p: Linear(2048, 2048, bias=False)
+      q: Linear(2048, 2048, bias=False)
+    outputs:
+      y: q(relu(p(x)))
+    weights:
+      file: w.safetensors
+    """
+    file = tmp_path / "w.tpb"
+    tripybuild.compile(written.write(tmp_path, text), target=ENGINE, output=file)
+    words = [sys.executable, "-c", textwrap.dedent(COPIES), str(file)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    loaded, called = map(float, done.stdout.split())
+    assert 1 <= loaded < 1.25
+    assert called < 1.3
+
+
+FOLDED = """
+    inputs:
+      x: F[N, 64]
+    parts:
+      scaled: scaled
+    outputs:
+      y: scaled(x)
+    define:
+      scaled:
+        inputs:
+          x: F[B, 64]
+        weights:
+          weight: F[64, 64]
+        outputs:
+          out: x @ exp(weight)
+    weights:
+      file: w.safetensors
+    """
+
+
+def test_weights_that_are_computed_with_at_the_load_are_copied(tmp_path, monkeypatch):
+    """And where such a one is shared, its bytes are not read from somewhere else."""
+    weight = np.random.default_rng(0).normal(size=(64, 64)).astype(np.float32)
+    save_file({"scaled.weight": weight}, tmp_path / "w.safetensors")
+    real, tried = session._initialize, []
+
+    def initialize(source, values, shared):
+        tried.append(shared)
+        return real(source, values, shared)
+
+    monkeypatch.setattr(session, "_initialize", initialize)
+    monkeypatch.setattr(onnx_runtime, "IN_PLACE", frozenset({"Exp"}))
+    made = tripybuild.compile(written.write(tmp_path, FOLDED), target=ENGINE)
+    assert tried == [{"scaled.weight"}, set()]
+    x = np.eye(64, dtype=np.float32)
+    np.testing.assert_allclose(made(x=x)["y"], np.exp(weight), rtol=1e-5)
 
 
 def test_what_was_compiled_is_what_runs(tmp_path, monkeypatch):

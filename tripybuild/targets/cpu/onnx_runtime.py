@@ -34,7 +34,12 @@ from tripybuild.targets.onnx_runtime.library import (
     errors,
     is_out_of_memory,
 )
-from tripybuild.targets.onnx_runtime.session import RuntimeSession, SessionSource, load_session
+from tripybuild.targets.onnx_runtime.session import (
+    RuntimeSession,
+    SessionSource,
+    load_session,
+    no_data,
+)
 from tripybuild.targets.protocol import CompileRequest, Loader, Run, Shapes, Target
 from tripybuild.trace.graph import Graph
 
@@ -113,9 +118,10 @@ def _take_ready(member: Content) -> RuntimeSession | None:
 
 CODE = "onnxruntime-refused"
 HINT = "the engine `cpu:xla` computes it"
-WEIGHTS = "weights.safetensors"  # the name of the file that is not read
-# Operators that read a weight in place; kernels of others make their own form of it at the load.
-IN_PLACE = frozenset({"Gather"})
+# Operators whose weights no optimization of ONNX Runtime reads: they are not copied for it. Kernels
+# of products make their own form of them, once; that is then the only copy.
+IN_PLACE = frozenset({"Gather", "Gemm", "MatMul"})
+SMALL = 1 << 12  # bytes of a weight that is not worth to be shared
 # Operators that leave most of their first input as it is: given its memory for the result, kernels
 # write the rest and copy nothing.
 UPDATES = frozenset({"ScatterElements", "ScatterND", "TensorScatter"})
@@ -142,7 +148,7 @@ def session_of_model(
     types = {each.name: each.dtype for each in graph.initializers}
     read = {name: (types[name], each) for name, each in weights.items() if name in types}
     data: dict[str, Buffer | ExternalData] = {
-        name: ExternalData(WEIGHTS, 0, each.nbytes) for name, (_, each) in read.items()
+        name: no_data(each.nbytes) for name, (_, each) in read.items()
     }
     held = model.with_data(data)
     source = SessionSource(
@@ -164,7 +170,8 @@ def session_of_model(
 def _weights_in_place(graph: GraphDef, weights: Mapping[str, Any]) -> frozenset[str]:
     """The weights that are read in place wherever they are read."""
     readers = _readers(graph)
-    return frozenset(n for n in weights if readers.get(n) and set(readers[n]) <= IN_PLACE)
+    large = (name for name, (_, each) in weights.items() if each.nbytes >= SMALL)
+    return frozenset(n for n in large if readers.get(n) and set(readers[n]) <= IN_PLACE)
 
 
 def _readers(graph: GraphDef) -> dict[str, list[str]]:

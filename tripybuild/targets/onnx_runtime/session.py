@@ -7,11 +7,13 @@ import ctypes
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from threading import RLock
 from typing import Any
 from weakref import WeakSet
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.onnx.model import ExternalData
 from tripybuild.process import memory
 from tripybuild.process.per_process import per_process, process
 from tripybuild.targets.onnx_runtime.arrays import (
@@ -34,10 +36,14 @@ from tripybuild.types.dtypes import dtype
 
 Names = Mapping[str, dtype]
 
+# Where models say that the data of weights is, which is in memory: in a file that has to be there,
+# far behind its end, so that to read it is an error.
+_FILE, _BEHIND_END = Path(__file__), 1 << 40
 # Idle threads sleep: those that spin for the next part of the work take the processor from others.
 _CONFIGURATION = {
     "session.intra_op.allow_spinning": "0",
     "session.inter_op.allow_spinning": "0",
+    "session.model_external_initializers_file_folder_path": str(_FILE.parent),
 }
 
 
@@ -47,12 +53,12 @@ class SessionSource:
 
     Args:
         label: The name of the model in messages.
-        model: The bytes of ONNX; weights are initializers with their data elsewhere.
+        model: The bytes of ONNX; weights are initializers with their data at `no_data`.
         inputs: The dtype of each input by its name, in the order of a call.
         outputs: The dtype of each output.
         weights: The weights with their dtypes.
-        shared: The weights that are read from their arrays in each call. Of the others, ONNX
-            Runtime makes what its kernels read once.
+        shared: The weights that kernels read from their arrays, in each call or once, to make what
+            they read in each call. The others are copied: the graph may be optimized by their data.
         updates: The numbers of inputs, by those of outputs that may be written into their memory,
             since nothing but the node that writes one reads the other.
         threads: How many threads compute; by default one for each processor of this process.
@@ -193,22 +199,42 @@ def _device() -> Any:
     return device(device.cpu(), device.default_memory(), 0)
 
 
+def no_data(size: int) -> ExternalData:
+    """Where a model says that a weight of so many bytes is, which is in memory."""
+    return ExternalData(_FILE.name, _BEHIND_END, size)
+
+
 def load_session(source: SessionSource) -> tuple[list[Any], Any]:
     """What a native session reads, and the session.
 
     Raises:
         Exception: One of `library.errors()`: the model is refused.
     """
-    value, options = runtime().OrtValue, session_options(source.threads)
     held = {name: (prepared(each, t), t) for name, (t, each) in source.weights.items()}
+    value = runtime().OrtValue
     values = {name: value(tensor(*each)) for name, each in held.items()}
-    if values:
-        options.add_external_initializers(list(values), list(values.values()))
+    try:
+        made = _initialize(source, values, source.shared)
+    except errors() as error:
+        # What optimizes the graph may read a weight that its kernel reads in place: then it has
+        # to be copied, since the native session knows no other way to it.
+        if not source.shared or is_out_of_memory(error):
+            raise
+        made = _initialize(source, values, frozenset())
+    return [held, values], made
+
+
+def _initialize(source: SessionSource, values: Mapping[str, Any], shared: frozenset[str]) -> Any:
+    """A session over weights, of which it copies those that are not shared."""
+    options = session_options(source.threads)
+    copied = {name: each for name, each in values.items() if name not in shared}
+    if copied:
+        options.add_external_initializers(list(copied), list(copied.values()))
     for name in source.shared:
         options.add_initializer(name, values[name])
     made = binding().InferenceSession(options, source.model, False, False)
     made.initialize_session(["CPUExecutionProvider"], [{}], set())
-    return [held, values], made
+    return made
 
 
 def session_options(threads: int | None) -> Any:
