@@ -3,7 +3,7 @@
 All of it is checked before native code sees a byte.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -189,7 +189,11 @@ def law_violations(laws: Iterable[DeferredLaw], sizes: Mapping[str, int]) -> lis
     """The laws, of those that wait for sizes, that do not hold for these."""
     found = []
     for law in laws:
-        names = {name: _evaluate_sizes(value, sizes) for name, value in law.names.items()}
+        try:
+            names = {name: _evaluate_sizes(value, sizes) for name, value in law.names.items()}
+        except ZeroDivisionError:
+            found.append(_undefined_law(law, sizes))
+            continue
         words = {word: word for word in law.law.words}
         try:
             holds = evaluate(parse(law.law.text), names | words, SHAPE)
@@ -199,12 +203,23 @@ def law_violations(laws: Iterable[DeferredLaw], sizes: Mapping[str, int]) -> lis
             operator = law.code.partition("/")[0]
             message, label = law_message(operator, law.law, names, sizes)
             given = ", ".join(f"{name} = {size}" for name, size in sizes.items())
-            where = law_location(law.source, law.name, law.law.line)
-            notes = [f"this call has {given}, so {label}", f"required by {where}"]
-            if law.place is not None:
-                notes.append(f"in `{law.place.label}` at {law.place.span()}")
-            found.append(Diagnostic(law.code, message, notes=tuple(notes)))
+            notes = (f"this call has {given}, so {label}", *_law_places(law))
+            found.append(Diagnostic(law.code, message, notes=notes))
     return found
+
+
+def _undefined_law(law: DeferredLaw, sizes: Mapping[str, int]) -> Diagnostic:
+    """A law over a size that is divided by zero."""
+    given = ", ".join(f"{name}={size}" for name, size in sizes.items())
+    message = f"a size is divided by zero for {given}"
+    return Diagnostic("size-out-of-range", message, notes=tuple(_law_places(law)))
+
+
+def _law_places(law: DeferredLaw) -> Iterator[str]:
+    """Where a law is declared, and what it is asked of."""
+    yield f"required by {law_location(law.source, law.name, law.law.line)}"
+    if law.place is not None:
+        yield f"in `{law.place.label}` at {law.place.span()}"
 
 
 def _number(argument: Argument, value: float) -> Array:

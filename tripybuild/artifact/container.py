@@ -9,7 +9,8 @@ import os
 import re
 import stat
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO, Self
@@ -55,11 +56,12 @@ from tripybuild.artifact.zip_layout import (
 from tripybuild.documents.json_reader import count_entries
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process.atomic_write import atomic_write
-from tripybuild.process.hashing import ALGORITHMS
+from tripybuild.process.hashing import ALGORITHMS, LARGE
 
 NAME = re.compile(r"[A-Za-z0-9_=,+-][A-Za-z0-9_.=,+-]*(/[A-Za-z0-9_=,+-][A-Za-z0-9_.=,+-]*)*")
 LONGEST_NAME = 200
 LARGEST_MANIFEST = 1 << 24
+READERS = 2  # threads that read a large member
 MOST_ENTRIES = 1_000_000  # of a manifest; the largest real ones have some thousands
 
 
@@ -120,8 +122,9 @@ def _is_too_large(manifest: bytes) -> bool:
 
 def _decode_manifest(text: bytes) -> Manifest:
     """Read a manifest with the blanks that are behind it, and no others."""
-    found = decode(text.rstrip(b" "))
-    if pad_manifest(text.rstrip(b" "), found.members) != text:
+    own = text[: text.rfind(b"\n") + 1]  # it ends with a line
+    found = decode(own)
+    if pad_manifest(own, found.members) != text:
         raise MalformedManifestError("it is not in canonical form")
     return found
 
@@ -216,16 +219,28 @@ class Container:
         content = aligned_buffer(member.size).data
         digest = ALGORITHMS[member.algorithm]()
         try:
-            self._file.seek(offset)
-            for begin in range(0, member.size, PIECE):
-                piece = content[begin : begin + PIECE]
-                self._fill(piece)
+            for piece in self._pieces(content, offset):
                 digest.update(piece)
         except OSError as error:
             raise unreadable_error(self.path, error) from error
         if digest.hexdigest() != member.digest:
             raise self._refusal("altered", f"the content of `{name}` is corrupted")
         return content.toreadonly()
+
+    def _pieces(self, content: memoryview, offset: int) -> Iterator[memoryview]:
+        """Read memory piece by piece, and what is large by several threads: it is new memory."""
+
+        def read(begin: int) -> memoryview:
+            piece = content[begin : begin + PIECE]
+            self._fill(piece, offset + begin)
+            return piece
+
+        begins = range(0, len(content), PIECE)
+        if len(content) < LARGE:
+            yield from map(read, begins)
+            return
+        with ThreadPoolExecutor(READERS) as readers:
+            yield from readers.map(read, begins)
 
     def verify(self) -> None:
         """Check every member's content.
@@ -291,16 +306,15 @@ class Container:
             found = f"it has {self._size} bytes and should have more"
             raise self._refusal("truncated", found)
         content = bytearray(size)
-        self._file.seek(offset)
-        self._fill(memoryview(content))
+        self._fill(memoryview(content), offset)
         return bytes(content)
 
-    def _fill(self, space: memoryview) -> None:
+    def _fill(self, space: memoryview, offset: int) -> None:
         while space:
-            count = self._file.readinto(space)  # type: ignore[attr-defined]
+            count = os.preadv(self._file.fileno(), [space], offset)
             if not count:
                 raise self._refusal("truncated", "it became shorter while it was read")
-            space = space[count:]
+            space, offset = space[count:], offset + count
 
     def _refusal(self, what: str, found: str) -> DiagnosticError:
         return container_error(self.path, what, found)

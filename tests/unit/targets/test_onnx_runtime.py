@@ -16,6 +16,7 @@ import tripybuild
 from tripybuild.cli.commands import doctor_trial
 from tripybuild.compiler.executable import Executable
 from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.process import memory
 from tripybuild.targets.cpu import onnx_runtime
 from tripybuild.targets.onnx_runtime import library, session
 from tripybuild.targets.table import parse_target
@@ -96,7 +97,7 @@ def one(folder, inputs, output, target=ENGINE):
     """A model of one expression."""
     lines = "".join(f"\n      {name}: {kind}" for name, kind in inputs.items())
     ranges = (
-        "\n    ranges:\n      A: {min: 0, opt: 2}" if any("A" in e for e in inputs.values()) else ""
+        "\n    ranges:\n      A: {min: 0, opt: 5}" if any("A" in e for e in inputs.values()) else ""
     )
     text = f"\n    inputs:{lines}{ranges}\n    outputs:\n      y: {output}\n    "
     return tripybuild.compile(written.write(folder, text), target=target)
@@ -302,6 +303,27 @@ def test_empty_arrays_are_computed(tmp_path):
     """As any other."""
     made = one(tmp_path, {"x": "F[A, 3]"}, "relu(x)")
     assert made(x=np.zeros((0, 3), np.float32))["y"].shape == (0, 3)
+
+
+def test_sizes_that_are_divided_by_zero_are_refused(tmp_path):
+    """At the call, before native code divides; others work."""
+    made = one(tmp_path, {"x": "F[A]"}, "x + sum(ones([8 // (A - 2)], F))")
+    assert made(x=np.zeros(3, np.float32))["y"].tolist() == [8] * 3
+    said = refusal(lambda: made(x=np.zeros(2, np.float32)))
+    assert (said.code, said.message) == ("size-out-of-range", "a size is divided by zero for A=2")
+    assert made(x=np.zeros(4, np.float32))["y"].tolist() == [4] * 4
+
+
+@pytest.mark.parametrize("target", [ENGINE, "cpu:openvino"])
+def test_outputs_for_which_there_is_no_memory_are_refused(tmp_path, monkeypatch, target):
+    """Before it is asked for."""
+    made = one(tmp_path, {"x": "F[A]"}, "reshape(x, [A, 1]) + reshape(x, [1, A])", target)
+    limit = memory.MemoryLimit(1 << 31, "this machine has little")
+    monkeypatch.setattr(memory, "limit", lambda: limit)
+    said = refusal(lambda: made(x=np.zeros(1 << 15, np.float32)))
+    assert said.message == "`y` is tensor<32768x32768xf32>, which takes 4.3 GB"
+    assert "this machine has little" in said.notes
+    assert made(x=np.zeros(2, np.float32))["y"].tolist() == [[0, 0], [0, 0]]
 
 
 def test_a_session_keeps_the_state(tmp_path):

@@ -8,8 +8,10 @@ in between, so that a large one is a warning. The references hold each result as
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
 
+from tripybuild.compiler.lowering.specialize import specialize_graph
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process import memory
+from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.region import walk_operations
@@ -51,6 +53,30 @@ def check_footprint(graph: Graph, *, dense: bool = False) -> tuple[Diagnostic, .
     sizes = f"{memory.format_bytes(held)}, and the largest result between {most}"
     message = f"the weights, inputs and outputs of `{graph.name}` take {sizes}"
     return (memory.memory_diagnostic(message, at=met),)
+
+
+def check_outputs(graph: Graph, sizes: Mapping[str, int], numbers: Mapping[Dim, int]) -> None:
+    """Compare the outputs of a graph for the sizes of a call with the limits of this process.
+
+    Args:
+        graph: The graph, with symbols.
+        sizes: The sizes.
+        numbers: What its sizes are then (`GraphSizes.evaluate`).
+
+    Raises:
+        DiagnosticError: One cannot fit, as `check_footprint` says of the specialized graph.
+    """
+    largest = max((_bytes_for(each, numbers) for each in graph.outputs.values()), default=0)
+    met = memory.limit() if largest > _LITTLE else None
+    if met is not None and largest > met.size:
+        check_footprint(specialize_graph(graph, sizes))
+
+
+def _bytes_for(value: Value, numbers: Mapping[Dim, int]) -> int:
+    """The bytes of a tensor for known sizes; none where data tells one."""
+    sizes = [numbers.get(each) if isinstance(each, Dim) else each for each in value.shape]
+    known = [each for each in sizes if each is not None]
+    return prod(known) * value.dtype.bits // 8 if len(known) == len(sizes) else 0
 
 
 def check_together(recipes: Mapping[str, Graph]) -> None:

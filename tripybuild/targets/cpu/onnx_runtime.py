@@ -14,9 +14,9 @@ from typing import Any
 from weakref import ref
 
 from tripybuild.artifact.members import Content
-from tripybuild.compiler.lowering.footprint import check_footprint
+from tripybuild.compiler.lowering.footprint import check_outputs
 from tripybuild.compiler.lowering.lower import lower_onnx
-from tripybuild.compiler.lowering.specialize import check_laws, specialize_graph
+from tripybuild.compiler.lowering.specialize import GraphSizes, check_laws
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.errors.logger import logger
 from tripybuild.model.model_graph import EntryGraph, ModelGraph
@@ -69,9 +69,10 @@ class OnnxRuntime(Target):
         """One session for all sizes."""
         session = _take_ready(entry.model.members[entry_member(GRAPH, entry.name)])
         session = session or self._session(entry)
+        sizes_of = GraphSizes(entry.graph)
 
         def load_sizes(sizes: Mapping[str, int]) -> Run:
-            check_footprint(specialize_graph(entry.graph, sizes))
+            check_outputs(entry.graph, sizes, sizes_of.evaluate(sizes))
             return session
 
         return load_sizes

@@ -5,18 +5,23 @@ and compiled where it is loaded. Sizes are checked before native code sees them;
 empty tensor, which OpenVINO cannot take, is computed by the references.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
+from tripybuild.compiler.lowering.footprint import check_outputs
 from tripybuild.compiler.lowering.lower import lower_onnx
-from tripybuild.compiler.lowering.specialize import check_laws, specialize_graph
+from tripybuild.compiler.lowering.specialize import (
+    GraphSizes,
+    check_laws,
+    specialize_graph,
+)
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.errors.logger import logger
 from tripybuild.model.model_graph import EntryGraph, ModelGraph
 from tripybuild.onnx.text import model_text
 from tripybuild.reference.execute import reference_run
-from tripybuild.symbolic.dims import Dim, evaluate
+from tripybuild.symbolic.dims import evaluate
 from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
 from tripybuild.targets.executable_file import GRAPH, entry_member
 from tripybuild.targets.graph_model import graph_model
@@ -63,10 +68,12 @@ class Openvino(Target):
         if program is None or held is not member:
             check_tensors(entry.graph)
             program = self._program(entry)
-        sizes_of = _Sizes(entry.graph)
+        sizes_of = GraphSizes(entry.graph)
 
         def load_sizes(sizes: Mapping[str, int]) -> Run:
-            if sizes_of.are_empty(sizes):
+            numbers = sizes_of.evaluate(sizes)
+            check_outputs(entry.graph, sizes, numbers)
+            if _are_empty([numbers[each] for each in sizes_of.of_tensors]):
                 return reference_run(specialize_graph(entry.graph, sizes), entry.model.weights)
             shapes = [_shape(each, sizes) for each in entry.graph.outputs.values()]
             return lambda arrays: program(arrays, shapes)
@@ -144,21 +151,13 @@ def check_tensors(graph: Graph) -> None:
         raise DiagnosticError(*dict.fromkeys(found))
 
 
-class _Sizes:
-    """The sizes that tensors of a graph have, as expressions of those of a call."""
+def _are_empty(sizes: Sequence[int]) -> bool:
+    """Whether one of the sizes of tensors is zero.
 
-    def __init__(self, graph: Graph) -> None:
-        shapes = (value.shape for value, _ in _values(graph))
-        self._computed = {size for each in shapes for size in each if isinstance(size, Dim)}
-
-    def are_empty(self, sizes: Mapping[str, int]) -> bool:
-        """Whether one of them is zero, for the sizes of a call.
-
-        Raises:
-            DiagnosticError: One is larger than OpenVINO counts exactly.
-        """
-        found = [evaluate(e, sizes) for e in self._computed if e.symbols <= sizes.keys()]
-        if max(found, default=0) > SIZES.high:
-            message = f"OpenVINO counts sizes exactly up to {SIZES.high}, but one is {max(found)}"
-            raise DiagnosticError(Diagnostic(CODE, message, hint=HINT))
-        return 0 in found
+    Raises:
+        DiagnosticError: One is larger than OpenVINO counts exactly.
+    """
+    if max(sizes, default=0) > SIZES.high:
+        message = f"OpenVINO counts sizes exactly up to {SIZES.high}, but one is {max(sizes)}"
+        raise DiagnosticError(Diagnostic(CODE, message, hint=HINT))
+    return 0 in sizes
