@@ -19,7 +19,8 @@ from tripybuild.onnx.model import (
 from tripybuild.targets.openvino.bounds import ValueBounds
 from tripybuild.targets.openvino.library import library
 from tripybuild.targets.openvino.model import ReadableModel
-from tripybuild.targets.openvino.program import OpenvinoPort, Program
+from tripybuild.targets.openvino.program import Program
+from tripybuild.targets.openvino.tensors import OpenvinoPort
 from tripybuild.types.dtypes import dtype, from_numpy
 
 OPSET = 20

@@ -27,8 +27,9 @@ from tripybuild.targets.executable_file import GRAPH, entry_member
 from tripybuild.targets.graph_model import graph_model
 from tripybuild.targets.openvino.bounds import SIZES, ValueBounds
 from tripybuild.targets.openvino.model import ReadableModel
-from tripybuild.targets.openvino.program import OpenvinoPort, Program
+from tripybuild.targets.openvino.program import Program
 from tripybuild.targets.openvino.refusals import CODE, HINT, REASONS
+from tripybuild.targets.openvino.tensors import OpenvinoPort
 from tripybuild.targets.protocol import CompileRequest, Loader, Run, Shapes, Target
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.operation import TraceOp

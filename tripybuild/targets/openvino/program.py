@@ -1,12 +1,13 @@
 """Programs: a model that OpenVINO compiled, called with arrays of any sizes in its ranges.
 
-Several threads may call one program: each has an infer request of its own. A forked process
+Several threads may call one program: each call has an infer request of its own. A forked process
 compiles the model again at its first call, since it has none of the threads of the first one.
 
 An executor, which is OpenVINO's word for threads that it keeps for models, waits for the next model
 with the same properties when its own are gone. To compile in a forked process with such an executor
 would never return. Before a fork, every one that waits is therefore given a small model, which the
-forked process keeps.
+forked process keeps. Nor would it return where the fork found threads of TBB at work, so a fork
+waits for calls that compute.
 
 Elementwise operations are fused into one kernel in cubic time: a hundred take a fifth of a second,
 a thousand some minutes. A model with a larger cluster is compiled without such kernels. What has
@@ -19,10 +20,11 @@ it computes float32 in bfloat16 and rounds activations to 8 bits where that is f
 import ctypes
 import os
 import threading
+import time
 import weakref
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from threading import RLock
 from typing import Any
 
@@ -35,20 +37,10 @@ from tripybuild.targets.openvino.bounds import INT32
 from tripybuild.targets.openvino.library import DEVICE, core
 from tripybuild.targets.openvino.model import ReadableModel
 from tripybuild.targets.openvino.refusals import CODE, HINT
-from tripybuild.targets.openvino.tensors import Array, allocate, pack, tensor_over, unpack
-from tripybuild.types.dtypes import dtype, float32, int64
+from tripybuild.targets.openvino.tensors import Array, BoundRequest, OpenvinoPort, Shapes
+from tripybuild.types.dtypes import float32, int64
 
 Options = Mapping[str, int | str]
-
-Shapes = Sequence[Sequence[int] | None]
-
-
-@dataclass(frozen=True, slots=True)
-class OpenvinoPort:
-    """An input or an output: its name and dtype."""
-
-    name: str
-    dtype: dtype
 
 
 @per_process
@@ -84,7 +76,8 @@ class Program:
         chosen: Options | None = None,
     ) -> None:
         self._model, self._chosen = model, chosen or {}
-        self._inputs, self._outputs = tuple(inputs), tuple(outputs)
+        self._inputs = tuple(inputs)
+        self._outputs = tuple(replace(each, place=at) for at, each in enumerate(outputs))
         self._wide = [at for at, each in enumerate(self._inputs) if each.dtype is int64]
         self._compile()
 
@@ -95,7 +88,7 @@ class Program:
         given = properties(self._chosen)
         if largest_cluster(read.get_ordered_ops()) > MOST:
             given |= FUSION
-        _keep(getattr(self, "_compiled", None), getattr(self, "_requests", None))
+        _keep(getattr(self, "_compiled", None), getattr(self, "_idle", None))
         try:
             self._compiled = compile_model(read, given)
         except RuntimeError as error:
@@ -104,8 +97,8 @@ class Program:
         self._silent = int(self._compiled.get_property("INFERENCE_NUM_THREADS")) == 1
         # OpenVINO orders inputs as it likes, where nothing but the shape of one is read.
         found = {e.get_node().get_friendly_name(): n for n, e in enumerate(self._compiled.inputs)}
-        self._places = [found.get(each.name) for each in self._inputs]
-        self._requests = threading.local()
+        self._inputs = tuple(replace(each, place=found.get(each.name)) for each in self._inputs)
+        self._idle: list[BoundRequest] = []
         self._mark = mark  # last: another thread calls as soon as it reads this
 
     @property
@@ -124,61 +117,40 @@ class Program:
             DiagnosticError: An integer has more than 32 bits, or there is too little memory.
         """
         self._check_integers(arrays)
-        request = self._request()
-        given = [pack(a, port.dtype) for a, port in zip(arrays, self._inputs, strict=True)]
-        made = [
-            None if shape is None else allocate(port.dtype, shape)
-            for port, shape in zip(self._outputs, shapes, strict=True)
-        ]
+        if self._mark is not process.mark:
+            self._compile_again()
         try:
-            self._set_inputs(request, given, arrays)
-            for at, (array, shape) in enumerate(zip(made, shapes, strict=True)):
-                if array is not None and shape is not None:
-                    request.set_output_tensor(
-                        at, tensor_over(array, self._outputs[at].dtype, shape)
-                    )
-            self._infer(request)
+            request = self._idle.pop()
+        except IndexError:  # as many are computing
+            request = self._request()
+        try:
+            found = request.run(arrays, shapes, self._infer)
         except (RuntimeError, MemoryError) as error:
             raise _run_failure(error) from error
-        return [self._result(request, at, each, shapes[at]) for at, each in enumerate(made)]
-
-    def _set_inputs(self, request: Any, given: Sequence[Array], arrays: Sequence[Array]) -> None:
-        """Put packed arrays where their names are."""
-        for at, place in enumerate(self._places):
-            if place is not None:
-                kind = self._inputs[at].dtype
-                request.set_input_tensor(place, tensor_over(given[at], kind, arrays[at].shape))
-
-    def _result(
-        self, request: Any, at: int, made: Array | None, shape: Sequence[int] | None
-    ) -> Array:
-        kind = self._outputs[at].dtype
-        if made is None or shape is None:
-            tensor = request.get_output_tensor(at)
-            found: Sequence[int] = list(tensor.shape)
-            octets = tensor.data.reshape(-1).view("uint8").copy()
-            made = octets if kind.bits < 8 else octets.view(kind.numpy).reshape(found)
-            return unpack(made, kind, found)
-        return unpack(made, kind, shape)
+        self._idle.append(request)  # one that failed is let go
+        return found
 
     def _infer(self, request: Any) -> None:
         """Compute, and raise what went wrong."""
+        with _computing:
+            self._compute(request)
+
+    def _compute(self, request: Any) -> None:
         if self._silent:
             request.start_async()
             request.wait()
         else:
-            request.infer()
+            request.infer(share_outputs=True)  # copied where they are read
 
-    def _request(self) -> Any:
-        """The infer request of this thread."""
-        if self._mark is not process.mark:
-            with _compile_lock():
-                if self._mark is not process.mark:
-                    self._compile()
-        found = getattr(self._requests, "request", None)
-        if found is None:
-            found = self._requests.request = self._compiled.create_infer_request()
-        return found
+    def _request(self) -> BoundRequest:
+        """A new request."""
+        return BoundRequest(self._compiled.create_infer_request(), self._inputs, self._outputs)
+
+    def _compile_again(self) -> None:
+        """Compile the model in a forked process, once."""
+        with _compile_lock():
+            if self._mark is not process.mark:
+                self._compile()
 
     def _check_integers(self, arrays: Sequence[Array]) -> None:
         """Refuse integers that OpenVINO would cut to 32 bits."""
@@ -245,8 +217,44 @@ def _is_static(operation: Any) -> bool:
     return found
 
 
+class ForkGate:
+    """What calls pass while they compute, and what a fork closes when none does."""
+
+    def __init__(self) -> None:
+        self._free = threading.Condition(threading.Lock())
+        self._calls, self._is_closed = 0, False
+
+    def __enter__(self) -> None:
+        with self._free:
+            while self._is_closed:
+                self._free.wait()
+            self._calls += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._free:
+            self._calls -= 1
+            if self._is_closed and not self._calls:
+                self._free.notify_all()
+
+    def close(self) -> None:
+        """Let no call begin, and wait for those that compute."""
+        with self._free:
+            self._is_closed = True
+            while self._calls:
+                self._free.wait()
+
+    def open(self) -> None:
+        """Let calls compute again."""
+        with self._free:
+            self._is_closed = False
+            self._free.notify_all()
+
+
 Key = tuple[tuple[str, Any], ...]
 
+SETTLE = 0.005  # seconds that threads of TBB take to lie down behind a call
+
+_computing = ForkGate()
 _lock = RLock()
 _alive: Counter[Key] = Counter()
 _most: Counter[Key] = Counter()  # as many executors there are
@@ -275,24 +283,28 @@ def _forget(key: Key, process: int) -> None:
 
 def _before_fork() -> None:
     _lock.acquire()
+    _computing.close()
+    if _most:
+        time.sleep(SETTLE)
     waiting = [key for key, count in _most.items() for _ in range(count - _alive[key])]
     _held.extend(core().compile_model(core().read_model(_SMALL), DEVICE, dict(k)) for k in waiting)
 
 
 def _in_parent() -> None:
     _held.clear()
+    _computing.open()
     _lock.release()
 
 
 def _in_child() -> None:
     """Begin anew; what the parent made is never taken apart, since that would wait for threads."""
-    global _lock  # noqa: PLW0603 - that of the parent may be another thread's
+    global _lock, _computing
     for each in _held:
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(each))
     _held.clear()
     _alive.clear()
     _most.clear()
-    _lock = RLock()
+    _lock, _computing = RLock(), ForkGate()
 
 
 _SMALL = encode_model(

@@ -1,11 +1,15 @@
 """Tensors of OpenVINO over the memory of arrays, of every dtype that models have.
 
 Invariant: a tensor does not keep its array alive. The caller holds the array as long.
+
+To make a tensor and to bind it takes as long as to copy 64 KiB. A request therefore has memory of
+its own for smaller arrays, which stays bound for as long as calls have the same shapes.
 """
 
 import ctypes
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +20,9 @@ from tripybuild.targets.openvino.library import library
 from tripybuild.types.dtypes import dtype
 
 Array = npt.NDArray[Any]
+Shapes = Sequence[Sequence[int] | None]
 HALF = 4  # bits
+SMALL = 1 << 16  # bytes
 
 
 def element_type(kind: dtype) -> Any:
@@ -69,3 +75,111 @@ def unpack(array: Array, kind: dtype, shape: Sequence[int]) -> Array:
         return array
     halves = np.stack((array & 15, array >> HALF), axis=-1).reshape(-1)[: math.prod(shape)]
     return np.ascontiguousarray(halves).view(kind.numpy).reshape(shape)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenvinoPort:
+    """An input or an output.
+
+    Args:
+        name: Its name.
+        dtype: Its dtype.
+        place: The number that OpenVINO has for it; None where it has none.
+    """
+
+    name: str
+    dtype: dtype
+    place: int | None = None
+
+
+class BoundRequest:
+    """An infer request and the memory that it is bound to; one call at a time uses it.
+
+    Args:
+        native: OpenVINO's request.
+        inputs: The inputs in the order of calls.
+        outputs: The outputs.
+    """
+
+    def __init__(
+        self, native: Any, inputs: Sequence[OpenvinoPort], outputs: Sequence[OpenvinoPort]
+    ) -> None:
+        self._native, self._inputs, self._outputs = native, inputs, outputs
+        self._taken: list[tuple[int, ...]] | None = None
+        self._given: list[Sequence[int] | None] = []
+        # What is bound from call to call; None where each call binds an array of its own.
+        self._sources: list[Array | None] = []
+        self._results: list[Array | None] = []
+
+    def run(
+        self, arrays: Sequence[Array], shapes: Shapes, infer: Callable[[Any], None]
+    ) -> list[Array]:
+        """Compute; the results own their memory.
+
+        Args:
+            arrays: The inputs.
+            shapes: Those of the results; None where the elements of inputs tell.
+            infer: Computes what OpenVINO's request is bound to.
+        """
+        taken = [each.shape for each in arrays]
+        if taken != self._taken or shapes != self._given:
+            self._bind_small(taken, shapes)
+        held = [pack(each, port.dtype) for each, port in zip(arrays, self._inputs, strict=True)]
+        for array, port, own, shape in zip(held, self._inputs, self._sources, taken, strict=True):
+            if own is not None:
+                own[...] = array
+            elif port.place is not None:
+                self._bind_input(port, array, shape)
+        made = [
+            self._bind_output(port, shape) if own is None else own
+            for port, own, shape in zip(self._outputs, self._results, shapes, strict=True)
+        ]
+        infer(self._native)
+        return [
+            self._read(port, array, shape, is_own=own is not None)
+            for port, array, own, shape in zip(
+                self._outputs, made, self._results, shapes, strict=True
+            )
+        ]
+
+    def _bind_small(self, taken: list[tuple[int, ...]], shapes: Shapes) -> None:
+        """Bind what is small for these shapes to memory that stays."""
+        self._taken = None  # until all is bound
+        self._sources = [
+            self._bind_input(port, array, shape)
+            if port.place is not None and (array := allocate(port.dtype, shape)).nbytes <= SMALL
+            else None
+            for port, shape in zip(self._inputs, taken, strict=True)
+        ]
+        self._results = [
+            self._bind_output(port, shape)
+            if shape is not None and math.prod(shape) * port.dtype.itemsize <= SMALL
+            else None
+            for port, shape in zip(self._outputs, shapes, strict=True)
+        ]
+        self._taken, self._given = taken, list(shapes)
+
+    def _bind_input(self, port: OpenvinoPort, array: Array, shape: Sequence[int]) -> Array:
+        self._native.set_input_tensor(port.place, tensor_over(array, port.dtype, shape))
+        return array
+
+    def _bind_output(self, port: OpenvinoPort, shape: Sequence[int] | None) -> Array | None:
+        """Memory for a result, whose shape is known."""
+        if shape is None:
+            return None
+        made = allocate(port.dtype, shape)
+        self._native.set_output_tensor(port.place, tensor_over(made, port.dtype, shape))
+        return made
+
+    def _read(
+        self, port: OpenvinoPort, made: Array | None, shape: Sequence[int] | None, *, is_own: bool
+    ) -> Array:
+        """A result as an array of its own."""
+        kind = port.dtype
+        if made is None or shape is None:
+            tensor = self._native.get_output_tensor(port.place)
+            shape = list(tensor.shape)
+            octets = tensor.data.reshape(-1).view(np.uint8).copy()
+            made = octets if kind.bits < 8 else octets.view(kind.numpy).reshape(shape)
+        found = unpack(made, kind, shape)
+        return found.copy() if is_own and found is made else found

@@ -11,7 +11,7 @@ from openvino_models import constant, model, node, program, require_openvino, ru
 
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.onnx.model import TensorData
-from tripybuild.targets.openvino.program import MOST, largest_cluster
+from tripybuild.targets.openvino.program import MOST, ForkGate, largest_cluster
 from tripybuild.types.dtypes import BY_NAME, bfloat16, boolean, float4, float32, int4, int32, int64
 
 pytestmark = pytest.mark.usefixtures("_openvino")
@@ -97,8 +97,74 @@ def test_arrays_of_other_layouts_are_taken():
     assert one == 1
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("kind", [float32, int4, bfloat16], ids=str)
+def test_results_own_their_memory(kind, threads):
+    """Small ones and large ones, of any sizes in any order; inputs can change after a call."""
+    made = model(
+        [node("Transpose", "x", "y", perm=[1, 0])],
+        [value("x", kind, "M", "N")],
+        [value("y", kind, "N", "M")],
+    )
+    called, random, seen = program(made, threads=threads), np.random.default_rng(0), []
+    for rows, columns in ((3, 5), (400, 301), (3, 5), (5, 3), (401, 300), (400, 301), (3, 5)):
+        x = random.integers(0, 7, (rows, columns)).astype(kind.numpy)
+        (found,) = called([x], [(columns, rows)])
+        seen.append((found, x.T.copy()))
+        x[...] = 1
+    for found, wanted in seen:
+        np.testing.assert_array_equal(found, wanted)
+    found[...] = 1
+    (again,) = called([wanted.T], [wanted.shape])
+    np.testing.assert_array_equal(again, wanted)
+    assert len(called._idle) == 1
+
+
+def test_a_call_inside_of_a_call_has_memory_of_its_own(monkeypatch):
+    """Such as that of a handler of signals."""
+    made, inner = program(product()), []
+    infer = made._infer
+
+    def interrupt(request):
+        monkeypatch.setattr(made, "_infer", infer)
+        inner.extend(made([matrix(2) + 1], [(2, 64)]))
+        infer(request)
+
+    monkeypatch.setattr(made, "_infer", interrupt)
+    (outer,) = made([matrix(2)], [(2, 64)])
+    np.testing.assert_array_equal(outer, expected(matrix(2)))
+    np.testing.assert_array_equal(inner[0], expected(matrix(2) + 1))
+
+
+def test_a_fork_waits_for_calls():
+    """Those that compute end before it, and others begin behind it."""
+    gate, order = ForkGate(), []
+    inside, end = threading.Event(), threading.Event()
+
+    def call(name):
+        with gate:
+            inside.set()
+            end.wait(10)
+            order.append(name)
+
+    first, second = (threading.Thread(target=call, args=(name,)) for name in ("first", "second"))
+    first.start()
+    inside.wait(10)
+    closing = threading.Thread(target=gate.close)
+    closing.start()
+    while not gate._is_closed:
+        pass
+    second.start()
+    end.set()
+    closing.join(10)
+    order.append("fork")
+    gate.open()
+    second.join(10)
+    assert order == ["first", "fork", "second"]
+
+
 def test_threads_call_one_program():
-    """Each has a request of its own, and none sees the numbers of another."""
+    """Each call has a request of its own, and none sees the numbers of another."""
     made = program(product(), threads=2)
     wrong: list[int] = []
 
