@@ -326,7 +326,7 @@ class PlanCache(Cache):
     def _open(self, key: str) -> tuple[CachedFile | None, tuple[Diagnostic, ...]]:
         place = self.entry_path(key)
         try:
-            size, expected = _read_seal(seal_path(place))
+            size, expected = read_seal(seal_path(place))
             part = FilePart(OpenFile(place), ALIGNMENT, size)
         except NotRegularError:
             self.quarantine(place)
@@ -365,13 +365,14 @@ class PlanCache(Cache):
             member = write(partial, ALIGNMENT)
             file = OpenFile(partial, spare=True)
             if partial.parent == self.folder / PARTIAL and member.size <= self.limit:
-                warnings += self._publish(key, file, member)
+                warnings += self.publish(key, file, member)
         finally:
             with contextlib.suppress(OSError):
                 partial.unlink()
         return CachedFile(FilePart(file, ALIGNMENT, member.size), member, warnings)
 
-    def _publish(self, key: str, file: OpenFile, member: MemberRecord) -> tuple[Diagnostic, ...]:
+    def publish(self, key: str, file: OpenFile, member: MemberRecord) -> tuple[Diagnostic, ...]:
+        """Make an entry of a file that was written; what is wrong is returned, not raised."""
         place = self.entry_path(key)
         try:
             with atomic_write(
@@ -386,7 +387,7 @@ class PlanCache(Cache):
         return ()
 
 
-def _read_seal(place: Path) -> tuple[int, bytes]:
+def read_seal(place: Path) -> tuple[int, bytes]:
     """The size and the seal of an entry.
 
     Raises:

@@ -251,6 +251,6 @@ def read_executable(path: Path) -> Executable:
     with within_budget(budget=Budget()):
         check_manifest(content, members)
         try:
-            return Executable(content, members)
+            return Executable(content, members, file.manifest.members)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise manifest_error(str(error)) from error

@@ -1,4 +1,4 @@
-"""Content digests: SHA-256, and BLAKE3 for large contents.
+"""Digests: SHA-256, and BLAKE3 for large contents; of what native code depends on.
 
 Invariant: which of the two a member has follows from its size, so equal contents have equal
 manifests. SHA-256 reads a few hundred megabytes a second without the processor's help, and an
@@ -7,8 +7,11 @@ times faster.
 """
 
 import hashlib
+import json
+import platform
 import zlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import blake3
@@ -73,3 +76,16 @@ class StreamingDigest:
             self._digest.update(piece)
         self._waiting = []
         return self._digest
+
+
+def processor_identity() -> str:
+    """The processor's model and a digest of its features, on which native code depends."""
+    wanted = ("vendor_id", "cpu family", "model", "model name", "flags", "Features", "CPU part")
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").split("\n\n")[0]
+    except OSError:
+        lines = f"model name: {platform.processor()}"
+    found = dict(line.split(":", 1) for line in lines.splitlines() if ":" in line)
+    facts = {name.strip(): value.strip() for name, value in found.items() if name.strip() in wanted}
+    digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
+    return f"{facts.get('model name', platform.machine())} {digest}"

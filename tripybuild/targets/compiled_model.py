@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from tripybuild.artifact.call_signature import Array, CallSignature
 from tripybuild.artifact.manifest import MemberRecord
 from tripybuild.artifact.manifest_schema import manifest_error
-from tripybuild.artifact.members import Content, read_content
+from tripybuild.artifact.members import Content, measure, read_content
 from tripybuild.errors.diagnostics import Diagnostic
 from tripybuild.schema.model.entry_points import entry_label
 from tripybuild.targets.executable_file import GRAPH, entry_member
@@ -110,6 +110,12 @@ class CompiledModel:
 
     def _arrays(self, name: str) -> dict[str, Array]:
         return safetensors.decode(self.member(name), name) if name in self._members else {}
+
+    def record(self, name: str) -> MemberRecord:
+        """What is true of the content of a member."""
+        if name not in self.measured:
+            self.measured[name] = measure(self._members[name])
+        return self.measured[name]
 
     def member(self, name: str) -> memoryview:
         """The content of a member, such as `trace.json`."""

@@ -254,9 +254,9 @@ def test_weights_that_are_computed_with_at_the_load_are_copied(tmp_path, monkeyp
     save_file({"scaled.weight": weight}, tmp_path / "w.safetensors")
     real, tried = session._initialize, []
 
-    def initialize(source, values, shared):
+    def initialize(source, values, shared, output):
         tried.append(shared)
-        return real(source, values, shared)
+        return real(source, values, shared, output)
 
     monkeypatch.setattr(session, "_initialize", initialize)
     monkeypatch.setattr(onnx_runtime, "IN_PLACE", frozenset({"Exp"}))

@@ -4,15 +4,17 @@ The file holds the graph and the weights, and nothing that ONNX Runtime reads: t
 where it is loaded, so that a file from elsewhere can do no more than compute.
 """
 
+import contextlib
+import json
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 from weakref import ref
 
+from tripybuild.artifact.cache import key as cache_key
 from tripybuild.artifact.members import Content
 from tripybuild.compiler.lowering.footprint import check_outputs
 from tripybuild.compiler.lowering.lower import lower_onnx
@@ -20,21 +22,26 @@ from tripybuild.compiler.lowering.specialize import GraphSizes, check_laws
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.errors.logger import logger
 from tripybuild.model.model_graph import EntryGraph, ModelGraph
-from tripybuild.onnx.model import Buffer, ExternalData, GraphDef, OnnxModel, OnnxNode
+from tripybuild.onnx.model import GraphDef, OnnxModel, OnnxNode
 from tripybuild.onnx.protobuf import encode_model
 from tripybuild.onnx.text import model_text
 from tripybuild.process import memory
-from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
+from tripybuild.process.hashing import processor_identity
+from tripybuild.targets.compiled_model import WEIGHTS, CompiledEntry, CompiledModel
+from tripybuild.targets.cpu.optimized_models import MappedFile, OptimizedModels
 from tripybuild.targets.executable_file import GRAPH, entry_member
 from tripybuild.targets.graph_model import graph_model
 from tripybuild.targets.onnx_runtime.arrays import Array
 from tripybuild.targets.onnx_runtime.library import (
+    binding,
     error_node,
     error_words,
     errors,
     is_out_of_memory,
+    runtime,
 )
 from tripybuild.targets.onnx_runtime.session import (
+    CONFIGURATION,
     RuntimeSession,
     SessionSource,
     load_session,
@@ -98,10 +105,50 @@ class OnnxRuntime(Target):
             model = lower_onnx(graph, OPSET, folder)
         with logger.log_time("load into ONNX Runtime"):
             weights = {name: entry.model.weights[name] for name in graph.weights}
+            data = {name: no_data(each.nbytes) for name, each in weights.items()}
             threads = self.options.get("threads")
-            updates = _numbers_of_updates(graph)
             count = None if threads is None else int(threads)
-            return session_of_model(model, weights, count, updates)
+            held = model.with_data(data)
+            source = _session_source(held, weights, count, _numbers_of_updates(graph))
+            try:
+                return _cached_session(source, entry.model)
+            except errors() as error:
+                raise DiagnosticError(_refusal(error, held, source)) from error
+
+
+def _cached_session(source: SessionSource, model: CompiledModel) -> RuntimeSession:
+    """A session; where it takes long to optimize the model, of what was made of it before.
+
+    Raises:
+        Exception: One of `library.errors()`: the model is refused.
+    """
+    sizes = {name: each.nbytes for name, (_, each) in source.weights.items()}
+    copied = sum(size for name, size in sizes.items() if name not in source.shared)
+    if copied < max(WORTH, sum(sizes.values()) / 2):
+        return RuntimeSession(source)
+    cache, key = OptimizedModels(), _session_key(source, model)
+    file = cache.find(key)
+    model.warnings += cache.warnings
+    if file is not None:
+        with contextlib.suppress(*errors()):
+            return RuntimeSession(replace(source, optimized=MappedFile(file)))
+        cache.quarantine(cache.entry_path(key))
+    with cache.place(key) as place:
+        return RuntimeSession(source, place)
+
+
+def _session_key(source: SessionSource, model: CompiledModel) -> str:
+    """The digest of all on which it depends what ONNX Runtime makes of a model."""
+    return cache_key(
+        {
+            "engine": f"onnxruntime {runtime().__version__} {binding().get_build_info()}",
+            "processor": processor_identity(),
+            "configuration": json.dumps(dict(CONFIGURATION)),
+            "model": source.model,
+            "weights": model.record(WEIGHTS).digest,
+            "tied": json.dumps(model.manifest.get("tied", {})),
+        }
+    )
 
 
 def _keep_ready(member: Content, session: RuntimeSession) -> None:
@@ -123,38 +170,33 @@ HINT = "the engine `cpu:xla` computes it"
 # of products make their own form of them, once; that is then the only copy.
 IN_PLACE = frozenset({"Gather", "Gemm", "MatMul"})
 SMALL = 1 << 12  # bytes of a weight that is not worth to be shared
+# Bytes of weights that are copied, from which on it is worth to keep what is made of them.
+WORTH = 1 << 23
 # Operators that leave most of their first input as it is: given its memory for the result, kernels
 # write the rest and copy nothing.
 UPDATES = frozenset({"ScatterElements", "ScatterND", "TensorScatter"})
 
 
-def session_of_model(
+def _session_source(
     model: OnnxModel,
     weights: Mapping[str, Array],
-    threads: int | None = None,
-    updates: Mapping[int, int] = MappingProxyType({}),
-) -> RuntimeSession:
-    """A session of a model.
+    threads: int | None,
+    updates: Mapping[int, int],
+) -> SessionSource:
+    """What a session of a model is made from.
 
     Args:
-        model: The model; its weights have no data.
+        model: The model; its weights are not in it.
         weights: Their arrays by name.
         threads: How many threads compute.
         updates: The numbers of inputs by those of outputs that take their place.
-
-    Raises:
-        DiagnosticError: ONNX Runtime is not installed, or refuses the model.
     """
     graph = model.graph
     types = {each.name: each.dtype for each in graph.initializers}
     read = {name: (types[name], each) for name, each in weights.items() if name in types}
-    data: dict[str, Buffer | ExternalData] = {
-        name: no_data(each.nbytes) for name, (_, each) in read.items()
-    }
-    held = model.with_data(data)
-    source = SessionSource(
+    return SessionSource(
         graph.name,
-        encode_model(held),
+        encode_model(model),
         {each.name: each.dtype for each in graph.inputs},
         {each.name: each.dtype for each in graph.outputs},
         read,
@@ -162,10 +204,6 @@ def session_of_model(
         _updates_in_place(graph, updates),
         threads,
     )
-    try:
-        return RuntimeSession(source)
-    except errors() as error:
-        raise DiagnosticError(_refusal(error, held, source)) from error
 
 
 def _weights_in_place(graph: GraphDef, weights: Mapping[str, Any]) -> frozenset[str]:

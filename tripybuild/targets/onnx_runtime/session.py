@@ -40,10 +40,15 @@ Names = Mapping[str, dtype]
 # far behind its end, so that to read it is an error.
 _FILE, _BEHIND_END = Path(__file__), 1 << 40
 # Idle threads sleep: those that spin for the next part of the work take the processor from others.
-_CONFIGURATION = {
+CONFIGURATION = {
     "session.intra_op.allow_spinning": "0",
     "session.inter_op.allow_spinning": "0",
     "session.model_external_initializers_file_folder_path": str(_FILE.parent),
+}
+_MAPPED = {
+    "session.load_model_format": "ORT",
+    "session.use_memory_mapped_ort_model": "1",
+    "session.use_ort_model_bytes_for_initializers": "1",
 }
 
 
@@ -62,6 +67,8 @@ class SessionSource:
         updates: The numbers of inputs, by those of outputs that may be written into their memory,
             since nothing but the node that writes one reads the other.
         threads: How many threads compute; by default one for each processor of this process.
+        optimized: A file with what ONNX Runtime made of the model and the weights, which it maps in
+            their place.
     """
 
     label: str
@@ -72,6 +79,7 @@ class SessionSource:
     shared: frozenset[str] = frozenset()
     updates: Mapping[int, int] = field(default_factory=dict)
     threads: int | None = None
+    optimized: os.PathLike[str] | None = None
 
 
 class RuntimeSession:
@@ -79,9 +87,13 @@ class RuntimeSession:
 
     A forked process has none of the threads of its parent, so the first call there loads the model
     again.
+
+    Args:
+        source: What it is made from.
+        output: A file for what ONNX Runtime makes of it (`SessionSource.optimized`).
     """
 
-    def __init__(self, source: SessionSource) -> None:
+    def __init__(self, source: SessionSource, output: Path | None = None) -> None:
         self._source = source
         self._inputs, self._outputs = list(source.inputs), list(source.outputs)
         kinds = [*source.inputs.values(), *source.outputs.values()]
@@ -89,12 +101,12 @@ class RuntimeSession:
         self._input_types = list(source.inputs.items())
         self._output_types = list(source.outputs.values())
         self._updates = source.updates
-        self._load()
+        self._load(output)
         _sessions.add(self)
 
-    def _load(self) -> None:
+    def _load(self, output: Path | None = None) -> None:
         mark = process.mark
-        self._held, self.native = load_session(self._source)
+        self._held, self.native = load_session(self._source, output)
         self._run, self._run_bound = self.native.run, self.native.run_with_iobinding
         self._mark = mark  # last: another thread calls as soon as it reads this
 
@@ -204,27 +216,35 @@ def no_data(size: int) -> ExternalData:
     return ExternalData(_FILE.name, _BEHIND_END, size)
 
 
-def load_session(source: SessionSource) -> tuple[list[Any], Any]:
+def load_session(source: SessionSource, output: Path | None = None) -> tuple[list[Any], Any]:
     """What a native session reads, and the session.
 
     Raises:
         Exception: One of `library.errors()`: the model is refused.
     """
+    if source.optimized is not None:
+        return [], _initialize_optimized(source, os.fspath(source.optimized))
     held = {name: (prepared(each, t), t) for name, (t, each) in source.weights.items()}
     value = runtime().OrtValue
     values = {name: value(tensor(*each)) for name, each in held.items()}
-    try:
-        made = _initialize(source, values, source.shared)
-    except errors() as error:
-        # What optimizes the graph may read a weight that its kernel reads in place: then it has
-        # to be copied, since the native session knows no other way to it.
-        if not source.shared or is_out_of_memory(error):
-            raise
-        made = _initialize(source, values, frozenset())
-    return [held, values], made
+    # A file is written of copies, which may fail. And what optimizes the graph may read a weight
+    # that its kernel reads in place: then it has to be copied, too.
+    ways: list[tuple[frozenset[str], Path | None]] = [(source.shared, None), (frozenset(), None)]
+    ways = list(dict.fromkeys(ways if output is None else [(frozenset(), output), *ways]))
+    while True:
+        try:
+            return [held, values], _initialize(source, values, *ways.pop(0))
+        except errors() as error:
+            if not ways or is_out_of_memory(error):
+                raise
 
 
-def _initialize(source: SessionSource, values: Mapping[str, Any], shared: frozenset[str]) -> Any:
+def _initialize(
+    source: SessionSource,
+    values: Mapping[str, Any],
+    shared: frozenset[str],
+    output: Path | None = None,
+) -> Any:
     """A session over weights, of which it copies those that are not shared."""
     options = session_options(source.threads)
     copied = {name: each for name, each in values.items() if name not in shared}
@@ -232,7 +252,22 @@ def _initialize(source: SessionSource, values: Mapping[str, Any], shared: frozen
         options.add_external_initializers(list(copied), list(copied.values()))
     for name in source.shared:
         options.add_initializer(name, values[name])
-    made = binding().InferenceSession(options, source.model, False, False)
+    if output is not None:
+        options.optimized_model_filepath = str(output)
+        options.add_session_config_entry("session.save_model_format", "ORT")
+    return _initialized(binding().InferenceSession(options, source.model, False, False))
+
+
+def _initialize_optimized(source: SessionSource, file: str) -> Any:
+    """A session of a file with an optimized model, whose weights stay where they are mapped."""
+    options = session_options(source.threads)
+    options.graph_optimization_level = binding().GraphOptimizationLevel.ORT_DISABLE_ALL
+    for key, value in _MAPPED.items():
+        options.add_session_config_entry(key, value)
+    return _initialized(binding().InferenceSession(options, file, True, False))
+
+
+def _initialized(made: Any) -> Any:
     made.initialize_session(["CPUExecutionProvider"], [{}], set())
     return made
 
@@ -244,7 +279,7 @@ def session_options(threads: int | None) -> Any:
     options.intra_op_num_threads = threads or default_threads()
     options.inter_op_num_threads = 1
     options.use_deterministic_compute = True
-    for key, value in _CONFIGURATION.items():
+    for key, value in CONFIGURATION.items():
         options.add_session_config_entry(key, value)
     return options
 

@@ -6,16 +6,14 @@ is taken apart or copied to the host looks for `jax.core` and imports it where i
 Results are therefore built by result handlers, and read through their address (`arrays.reader`).
 """
 
-import json
 import platform
 from collections.abc import Callable, Mapping, Sequence
-from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.process.hashing import processor_identity
 from tripybuild.process.per_process import per_process
 from tripybuild.stablehlo.functions import CallPlan
 from tripybuild.targets.xla.arrays import DTYPES, Array
@@ -44,21 +42,8 @@ def identity() -> dict[str, str]:
     return {
         "jaxlib": jaxlib.version.__version__,
         "platform": f"cpu {platform.machine()}",
-        "cpu": _processor(),
+        "cpu": processor_identity(),
     }
-
-
-def _processor() -> str:
-    """Return the processor's model and a digest of its features."""
-    wanted = ("vendor_id", "cpu family", "model", "model name", "flags", "Features", "CPU part")
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").split("\n\n")[0]
-    except OSError:
-        lines = f"model name: {platform.processor()}"
-    found = dict(line.split(":", 1) for line in lines.splitlines() if ":" in line)
-    facts = {name.strip(): value.strip() for name, value in found.items() if name.strip() in wanted}
-    digest = sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
-    return f"{facts.get('model name', platform.machine())} {digest}"
 
 
 def prepare(_target: str) -> Callable[[bytes, Mapping[str, Any]], bytes]:

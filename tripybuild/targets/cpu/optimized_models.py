@@ -1,0 +1,117 @@
+"""What ONNX Runtime makes of models, in the user's cache: files that later sessions map.
+
+Where convolutions are, it multiplies their weights by what follows, puts them into the order of its
+kernels, and touches four times their memory for it, each time that a session begins. What it makes
+is kept here in its own format, under a digest of all that it depends on.
+
+Invariant: what is read here was stored here by the same user, never taken from an executable; it is
+hashed before native code parses it. Files of the cache are never written to once they have their
+names, so that they can be mapped.
+"""
+
+import contextlib
+import mmap
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from tripybuild.artifact.cache import (
+    PARTIAL,
+    PlanCache,
+    damage_warning,
+    read_seal,
+    seal_digest,
+    seal_path,
+)
+from tripybuild.artifact.manifest import MemberRecord
+from tripybuild.artifact.members import NotRegularError, OpenFile
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.process.atomic_write import sweep_temporaries, temporary_path
+from tripybuild.process.hashing import ALGORITHMS, algorithm
+
+
+class OptimizedModels(PlanCache):
+    """The cache, for files that are mapped from their first byte on."""
+
+    warnings: tuple[Diagnostic, ...] = ()
+
+    def find(self, key: str) -> OpenFile | None:
+        """The file of a key, or None where there is none that is whole."""
+        place = self.entry_path(key)
+        try:
+            size, expected = read_seal(seal_path(place))
+            file = OpenFile(place)
+            whole = seal_digest(key, _file_digest(file, size)) == expected
+        except (NotRegularError, ValueError):
+            whole = False
+        except OSError:
+            return None
+        if not whole:
+            self.quarantine(place)
+            self.warnings = (damage_warning(place),)
+            return None
+        with contextlib.suppress(OSError):
+            os.utime(seal_path(place))  # the sweep takes the least recently used
+        return file
+
+    @contextlib.contextmanager
+    def place(self, key: str) -> Iterator[Path | None]:
+        """Where the file of a key is to be written within the block; None where that cannot be.
+
+        What is there when the block ends becomes the entry, and is not missed where it does not.
+        """
+        partial = temporary_path(self.folder / PARTIAL, key)
+        try:
+            self.make_folder(self.entry_path(key).parent)
+            sweep_temporaries(self.partial_folder())
+            partial.touch(mode=0o600, exist_ok=False)
+        except OSError:
+            yield None
+            return
+        try:
+            yield partial
+            with contextlib.suppress(OSError, DiagnosticError):
+                self._store(key, partial)
+        finally:
+            with contextlib.suppress(OSError):
+                partial.unlink()
+
+    def _store(self, key: str, partial: Path) -> None:
+        """Make an entry of what was written, where no other process was faster.
+
+        So the seal of an entry that is read is never that of another file.
+        """
+        size = partial.stat().st_size
+        if not 0 < size <= self.limit:
+            return
+        file = OpenFile(partial)
+        member = MemberRecord(size, _file_digest(file, size), 0)
+        with self.lock(key):
+            if self.find(key) is None:
+                self.publish(key, file, member)
+
+
+class MappedFile:
+    """The name under which native code opens the very file that was hashed, as long as this is."""
+
+    def __init__(self, file: OpenFile) -> None:
+        self._file = file
+
+    def __fspath__(self) -> str:
+        link = f"/proc/self/fd/{self._file.fileno()}"
+        return link if os.path.exists(link) else self._file.name  # noqa: PTH110 - a name, no file
+
+
+def _file_digest(file: OpenFile, size: int) -> str:
+    """The digest of a file that has so many bytes.
+
+    Raises:
+        ValueError: It has others.
+        OSError: It cannot be mapped.
+    """
+    if os.fstat(file.fileno()).st_size != size:
+        raise ValueError(size)
+    digest = ALGORITHMS[algorithm(size)]()
+    with mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) as content:
+        digest.update(content)
+    return digest.hexdigest()
