@@ -130,7 +130,7 @@ def _operator(folder: Path) -> None:
         f"types:\n{lines('  T{i}: [' + dtypes + ']', 7)}"
         f"inputs:\n{lines('  a{i}: {{type: T{i}[*S], doc: One.}}', 7)}"
         "outputs:\n  out: {type: 'T0[*S]', doc: The first.}\nrequires:\n  one: T0 != T1\n"
-        "reference: a0\nlower:\n  stablehlo: a0\n  tensorrt: a0\n"
+        "reference: a0\nlower:\n  stablehlo: a0\n  tensorrt: a0\n  onnx: a0\n"
         f"sample:\n{lines('  a{i}: any([2])', 7)}"
     )
     (folder / REGISTRY / "math").mkdir(parents=True)

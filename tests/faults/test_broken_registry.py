@@ -24,6 +24,7 @@ parameters: [build]
 lower:
   tensorrt: trt.element_wise(input, input, "kSUM")
   stablehlo: build(input, input)
+  onnx: input + input
 sample: {{S: [2, 3]}}
 """
 MEMBER = """\

@@ -12,11 +12,12 @@ outputs:
     type: T[*S]
     doc: The results.
 """
-SUM = """\
+SUM_BUT_ONNX = """\
 lower:
   tensorrt: trt.element_wise(input, input, "kSUM")
   stablehlo: hlo.add(input, input)
 """
+SUM = SUM_BUT_ONNX + "  onnx: onnx.Add(input, input)\n"
 
 
 def unary_operator(name, rest, sizes="[2, 3]"):

@@ -43,6 +43,8 @@ lower:
     {tensorrt}
   stablehlo: |
     {stablehlo}
+  onnx: |
+    {onnx}
 sample: {{N: 2}}
 examples:
   - call: evil([1.0])
@@ -56,6 +58,7 @@ USUAL = {
     "reference": "input + input",
     "tensorrt": 'trt.element_wise(input, input, "kSUM")',
     "stablehlo": "hlo.add(input, input)",
+    "onnx": "onnx.Add(input, input)",
 }
 HOSTILE = [
     ("reference", "f = np.load\n  return f('x.npy', allow_pickle=True)", "unknown-function"),
@@ -87,6 +90,10 @@ HOSTILE = [
     ("stablehlo", "op", "unbound-name"),
     ("stablehlo", "input / hlo(N)", "function-value"),
     ("reference", "np('O')", "function-value"),
+    ("onnx", "o = onnx\n    return o.Add(input, input)", "function-value"),
+    ("onnx", "[onnx.Add][0](input, input)", "function-value"),
+    ("onnx", "onnx.builder.current()", "unknown-attribute"),
+    ("onnx", "input.producer", "unknown-attribute"),
     ("tensorrt", "[trt.cast][0](input, T)", "function-value"),
     ("tensorrt", "input.name", "unknown-attribute"),
     ("law", "len(input) > 0 and [len][0]", "function-value"),

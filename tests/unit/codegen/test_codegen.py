@@ -41,6 +41,7 @@ reference: input + input
 lower:
   tensorrt: input + input
   stablehlo: input + input
+  onnx: input + input
 sample: {S: [2, 3]}
 examples:
   - call: double([1.0, 2.0])
@@ -169,6 +170,7 @@ reference: input
 lower:
   tensorrt: trt.reshape(input, [*places[:0], *S]) if P > 0 else input
   stablehlo: input
+  onnx: input
 examples:
   - call: turn([1.0], [[1.0]])
     gives: [1.0]

@@ -27,6 +27,7 @@ parameters: [build]
 lower:
   tensorrt: build
   stablehlo: build
+  onnx: build
 sample: {{S: [2, 3]}}
 """
 MODULE = """\

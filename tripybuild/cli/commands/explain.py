@@ -215,7 +215,7 @@ def _engine_paths(known: "Registry", operator: "Operator") -> Iterator[tuple[str
     for engine in ENGINES:
         own = own_snippet(operator, engine)
         if own is not None:
-            yield engine, own.text.strip()
+            yield engine, own.strip()
         elif operator.decompose is not None:
             yield engine, f"through {through or 'its decomposition'}"
         else:

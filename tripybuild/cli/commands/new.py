@@ -35,6 +35,7 @@ reference: input + input
 lower:
   tensorrt: trt.element_wise(input, input, "kSUM")
   stablehlo: hlo.add(input, input)
+  onnx: onnx.Add(input, input)
 targets:
   tensorrt:
     builds:

@@ -7,7 +7,7 @@ from tripybuild.documents.document import Document
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.names import called_names, free_names
-from tripybuild.schema.operator.operator import Operator, Snippet
+from tripybuild.schema.operator.operator import Operator
 from tripybuild.schema.operator.samples import free_sizes, static_size_name
 from tripybuild.schema.snippets.snippet_scope import choice_words, shape_names
 from tripybuild.schema.snippets.vocabularies import CONSTANTS
@@ -25,8 +25,13 @@ from tripybuild.types.patterns import (
 from tripybuild.types.vocabulary import SHAPE
 
 LONGEST_SUMMARY = 88
-# The three engines that an operator must reach, be refused by, or decompose for.
-ENGINES = ("reference", "stablehlo", "tensorrt")
+# The forms that an operator must have, be refused in, or decompose for, and the keys that say each.
+ENGINES = {
+    "reference": "`reference`",
+    "stablehlo": "`lower.stablehlo`",
+    "tensorrt": "`lower.tensorrt`",
+    "onnx": "`lower.onnx`, an alias `onnx`",
+}
 
 
 def check_operator(operator: Operator) -> Iterator[Diagnostic]:
@@ -128,24 +133,26 @@ def _engines(operator: Operator) -> Iterator[Diagnostic]:
     span = operator.document.span(("op",))
     if operator.inline and operator.decompose is None:
         yield Diagnostic("no-decompose", "an `inline` operator needs a `decompose`", span)
-    for engine in ENGINES:
+    for engine, keys in ENGINES.items():
         if (
             own_snippet(operator, engine) is None
             and operator.decompose is None
             and reason(operator, engine) is None
         ):
-            key = "reference" if engine == "reference" else f"lower.{engine}"
             yield Diagnostic(
                 "unreachable-target",
                 f"`{operator.name}` has no lowering for `{engine}`",
                 span,
-                hint=f"add `{key}` or `decompose`, or a reason to `targets.{engine}.refuses`",
+                hint=f"add {keys} or `decompose`, or a reason to `targets.{engine}.refuses`",
             )
 
 
-def own_snippet(operator: Operator, engine: str) -> Snippet | None:
-    """What an operator says for an engine of its own: its reference, or a lowering."""
-    return operator.reference if engine == "reference" else operator.lower.get(engine)
+def own_snippet(operator: Operator, engine: str) -> str | None:
+    """What an operator says for an engine of its own: its reference, a lowering, or an alias."""
+    own = operator.reference if engine == "reference" else operator.lower.get(engine)
+    if own is not None:
+        return own.text
+    return next((alias.text for alias in operator.foreign if alias.system == engine), None)
 
 
 def _targets(operator: Operator) -> Iterator[Diagnostic]:
