@@ -17,6 +17,8 @@ from tripybuild.types.dtypes import dtype
 
 # A constant of more elements is expanded where it is used.
 MOST_ELEMENTS = 64
+# More copies of single elements than these are no faster one after the other.
+FEW_COPIES = 8
 
 
 def opset() -> int:
@@ -69,9 +71,19 @@ def expand(value: OnnxValue, shape: Sequence[Size]) -> OnnxValue:
         return value
     if any(same(size, 0) for size in shape) and not any(isinstance(s, Dim) for s in shape):
         return empty(value.dtype, shape)  # ONNX Runtime takes 0 for a size that stays
-    found: OnnxValue = call("Expand", value, list(shape))
+    if value.shape is not None and len(value.shape) > 1 and _repeats_elements(value.shape, shape):
+        columns = expand(value, (*shape[:-1], 1))
+        found: OnnxValue = call("Concat", *[columns] * int(shape[-1]), axis=-1)
+    else:
+        found = call("Expand", value, list(shape))
     found.shape = tuple(shape)
     return found
+
+
+def _repeats_elements(old: Sequence[Size], new: Sequence[Size]) -> bool:
+    """Whether each element is repeated a few times: ONNX Runtime expands single ones slowly."""
+    few = isinstance(new[-1], int) and 1 < new[-1] <= FEW_COPIES
+    return few and same(old[-1], 1) and not all(same(each, 1) for each in old)
 
 
 def empty(dtype: dtype, shape: Sequence[Size]) -> OnnxValue:

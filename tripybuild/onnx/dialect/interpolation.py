@@ -1,17 +1,20 @@
 """Interpolation: `onnx.resample`, as `hlo.resample` has it, by `Resize`.
 
 Invariant: where the elements of a resized tensor lie follows from the two sizes of a dimension
-alone, so `Resize` is given sizes and never scales. It computes places in float32: the nearest
-elements are so taken by indices that are computed in integers, but where nothing is rounded.
+alone, so `Resize` is given sizes, and scales only where those are whole numbers: runtimes do more
+with a constant. It computes places in float32: the nearest elements are so taken by indices that
+are computed in integers, but where nothing is rounded.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from tripybuild.onnx.builder import current
 from tripybuild.onnx.dialect.calls import call, convert
 from tripybuild.onnx.dialect.compositions import holds, tensor
 from tripybuild.onnx.dialect.indexing import arange, reshape
 from tripybuild.onnx.value import OnnxValue, Size
+from tripybuild.symbolic.dims import same
 from tripybuild.types.dtypes import float32, int64
 from tripybuild.types.shapes import prod
 
@@ -21,6 +24,8 @@ ROUNDING = {
     "half_up": "round_prefer_ceil",
     "half_down": "round_prefer_floor",
 }
+CENTERED = frozenset({"half_pixel", "pytorch_half_pixel"})
+NEAREST = frozenset({"half_up", "half_down"})
 
 
 def resample(
@@ -74,22 +79,30 @@ def _resize(input: OnnxValue, shape: Sequence[Size], **options: object) -> OnnxV
 
 def _nearest(input: OnnxValue, shape: Sequence[Size], where: str, rounding: str) -> OnnxValue:
     sizes = list(zip(input.shape or (), shape, strict=True))
-    if where == "align_corners" or all(holds(n != 0) and holds(m % n == 0) for n, m in sizes):
-        y: OnnxValue = call(
-            "Resize",
-            input,
-            sizes=list(shape),
-            mode="nearest",
-            coordinate_transformation_mode=where,
-            nearest_mode=ROUNDING[rounding],
+    repeats = all(same(n, m) or (holds(n != 0) and holds(m % n == 0)) for n, m in sizes)
+    if repeats and where in CENTERED and rounding in NEAREST:
+        where, rounding = "asymmetric", "floor"  # no place is in the middle of two
+    if repeats or where == "align_corners":
+        options = {"coordinate_transformation_mode": where, "nearest_mode": ROUNDING[rounding]}
+        kept: OnnxValue = call(
+            "Resize", input, **_new_sizes(sizes, where), mode="nearest", **options
         )
-        return y
+        return kept
     y = input
     for axis, (length, resized) in enumerate(sizes):
         if not holds(length == resized):
             places = _nearest_places(length, resized, where, rounding)
             y = call("Gather", y, places, axis=axis)
     return y
+
+
+def _new_sizes(sizes: Sequence[tuple[Size, Size]], where: str) -> dict[str, Any]:
+    """How often elements are repeated, where that is known, and else the new sizes."""
+    if where != "align_corners":
+        scales = [1 if same(n, m) else m // n for n, m in sizes]
+        if all(isinstance(each, int) for each in scales):
+            return {"scales": list(map(float, scales))}
+    return {"sizes": [m for _, m in sizes]}
 
 
 def _nearest_places(length: Size, resized: Size, where: str, rounding: str) -> OnnxValue:

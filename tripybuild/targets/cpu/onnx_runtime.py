@@ -102,7 +102,9 @@ class OnnxRuntime(Target):
         """
         graph = entry.graph
         with logger.log_time(f"lower {graph.name} to ONNX"):
-            model = lower_onnx(graph, OPSET, folder)
+            # By declared types it knows which values are of one size: results take the place of
+            # operands, and sums of images stay in the layout of convolutions.
+            model = lower_onnx(graph, OPSET, folder, types=True)
         with logger.log_time("load into ONNX Runtime"):
             weights = {name: entry.model.weights[name] for name in graph.weights}
             data = {name: no_data(each.nbytes) for name, each in weights.items()}

@@ -1,0 +1,62 @@
+"""What the engine `cpu:onnxruntime` makes of graphs, as far as ONNX Runtime's kernels tell."""
+
+from collections import Counter
+
+import numpy as np
+import onnx
+import pytest
+import written
+
+import tripybuild
+from tripybuild.targets.cpu import onnx_runtime
+from tripybuild.targets.onnx_runtime import session
+
+RESIDUAL = """
+    inputs:
+      x: float32[B, S, 16]
+      y: float32[B, S, 16]
+    ranges: {B: {min: 1, opt: 2}, S: {min: 1, opt: 3}}
+    outputs:
+      z: layernorm(x + y, ones([16]), zeros([16]))
+    """
+
+
+@pytest.fixture
+def kernels(monkeypatch, tmp_path):
+    """Compile a model: the executable, and how often each operator is in what is run."""
+    file = tmp_path / "optimized.onnx"
+    options = session.session_options
+
+    def with_file(threads):
+        made = options(threads)
+        made.optimized_model_filepath = str(file)
+        return made
+
+    def compiled(text):
+        monkeypatch.setattr(session, "session_options", with_file)
+        made = tripybuild.compile(written.write(tmp_path, text), target="cpu:onnxruntime")
+        return made, Counter(node.op_type for node in onnx.load(file).graph.node)
+
+    return compiled
+
+
+def test_a_sum_and_its_normalization_are_two_kernels(kernels):
+    """Their fused kernel is slower."""
+    made, found = kernels(RESIDUAL)
+    assert found["LayerNormalization"] == found["Add"] == 1
+    x, y = np.random.default_rng(0).standard_normal((2, 2, 3, 16)).astype(np.float32)
+    total = x + y
+    wanted = (total - total.mean(-1, keepdims=True)) / np.sqrt(total.var(-1, keepdims=True) + 1e-5)
+    np.testing.assert_allclose(made(x=x, y=y)["z"], wanted, 1e-4, 1e-5)
+
+
+def test_values_between_have_their_types(monkeypatch, tmp_path):
+    """ONNX Runtime does more where it knows that sizes are the same."""
+    models = []
+    encode = onnx_runtime.encode_model
+    monkeypatch.setattr(
+        onnx_runtime, "encode_model", lambda model: models.append(model) or encode(model)
+    )
+    tripybuild.compile(written.write(tmp_path, RESIDUAL), target="cpu:onnxruntime")
+    values = {each.name: each.shape for model in models for each in model.graph.values}
+    assert ("B", "S", 16) in values.values()
