@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from importlib import metadata
 
 import numpy as np
 import pytest
@@ -11,7 +12,10 @@ from typer.testing import CliRunner
 from tripybuild.cli.commands import doctor, doctor_trial
 from tripybuild.cli.main import app
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.process.per_process import PerProcess
 from tripybuild.targets import table
+from tripybuild.targets.onnx_runtime import library as onnxruntime_library
+from tripybuild.targets.openvino import library as openvino_library
 from tripybuild.targets.tensorrt import target
 from tripybuild.tensorrt.runtime import cuda, gpu
 from tripybuild.worker.main import handle_request
@@ -80,6 +84,33 @@ def test_a_library_that_is_not_there_says_how_to_get_it(tmp_path, monkeypatch):
     assert problem["code"] == "target-unavailable"
     assert problem["notes"] == ["it is hidden"]
     assert "pip install 'tripybuild[tensorrt-rtx]'" in problem["hint"]
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "package"),
+    [
+        ("onnxruntime", "ONNX Runtime cannot be used", "onnxruntime>=1.30,<2"),
+        ("openvino", "OpenVINO cannot be used", "tripybuild[openvino]"),
+    ],
+)
+def test_an_engine_that_is_not_installed_says_how_to_get_it(monkeypatch, name, said, package):
+    """Neither the module is there, nor what pip knows of it."""
+    library = onnxruntime_library if name == "onnxruntime" else openvino_library
+    known = [each for each in vars(library).values() if isinstance(each, PerProcess)]
+    find = metadata.distribution
+
+    def distribution(asked):
+        if asked == name:
+            raise metadata.PackageNotFoundError(name)
+        return find(asked)
+
+    monkeypatch.setattr(metadata, "distribution", distribution)
+    monkeypatch.setitem(sys.modules, name, None)
+    for each in known:
+        monkeypatch.setattr(each, "_known", {})
+    (problem,) = outcome(f"cpu:{name}")["diagnostics"]
+    assert (problem["code"], problem["message"]) == ("target-unavailable", said)
+    assert problem["hint"] == f"install it: `pip install '{package}'`"
 
 
 def test_mlir_tensorrt_that_is_not_there_is_refused_in_words(tmp_path, monkeypatch):

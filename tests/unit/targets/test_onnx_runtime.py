@@ -399,19 +399,6 @@ def test_a_failing_node_is_an_error(made, monkeypatch):
     assert refusal(lambda: run([tokens(1, 1)])).code == "out-of-memory"
 
 
-def test_it_says_that_it_is_not_installed(tmp_path, monkeypatch):
-    """And what installs it."""
-    monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    library.runtime.cache_clear()
-    library.binding.cache_clear()
-    try:
-        said = refusal(lambda: one(tmp_path, {"x": "F[2]"}, "x + 1.0"))
-    finally:
-        library.runtime.cache_clear()
-    assert (said.code, said.message) == ("target-unavailable", "ONNX Runtime is not installed")
-    assert said.hint == "install it: pip install 'onnxruntime>=1.30,<2'"
-
-
 def test_threads_are_those_of_the_process():
     """Or those that the target says; they sleep where nothing is to be done."""
     assert session.session_options(None).intra_op_num_threads == session.default_threads()

@@ -9,7 +9,6 @@ import json
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from weakref import ref
@@ -39,6 +38,7 @@ from tripybuild.targets.onnx_runtime.library import (
     errors,
     is_out_of_memory,
     runtime,
+    version,
 )
 from tripybuild.targets.onnx_runtime.session import (
     CONFIGURATION,
@@ -64,7 +64,7 @@ class OnnxRuntime(Target):
 
     def compile(self, request: CompileRequest) -> CompiledModel:
         """Load each entry once, which finds what ONNX Runtime refuses, and keep the graph."""
-        request.manifest["versions"][self.distribution] = version(self.distribution)
+        request.manifest["versions"][self.distribution] = version()
         made = graph_model(request)
         for entry in made.entries.values():
             request.tell(f"compile {entry.name}".rstrip())

@@ -6,7 +6,6 @@ empty tensor, which OpenVINO cannot take, is computed by the references.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.metadata import version
 from pathlib import Path
 
 from tripybuild.compiler.lowering.footprint import check_outputs
@@ -26,6 +25,7 @@ from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
 from tripybuild.targets.executable_file import GRAPH, entry_member
 from tripybuild.targets.graph_model import graph_model
 from tripybuild.targets.openvino.bounds import SIZES, ValueBounds
+from tripybuild.targets.openvino.library import version
 from tripybuild.targets.openvino.model import ReadableModel
 from tripybuild.targets.openvino.program import Program
 from tripybuild.targets.openvino.refusals import CODE, HINT, REASONS
@@ -52,7 +52,7 @@ class Openvino(Target):
         """Compile each entry once, which finds what OpenVINO refuses, and keep the graph."""
         for entry in request.entries:
             check_tensors(entry.graph)
-        request.manifest["versions"][self.distribution] = version(self.distribution)
+        request.manifest["versions"][self.distribution] = version()
         made = graph_model(request)
         _ready.clear()
         for entry in made.entries.values():

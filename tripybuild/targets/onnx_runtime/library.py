@@ -33,13 +33,22 @@ def runtime() -> Any:
     os.environ.setdefault(TELEMETRY, "1")
     try:
         import onnxruntime  # noqa: PLC0415 - heavy
-    except ImportError as error:
-        message = "ONNX Runtime is not installed"
-        hint = f"install it: pip install '{REQUIREMENT}'"
+    except (ImportError, OSError, RuntimeError) as error:
+        message = "ONNX Runtime cannot be used"
+        hint = f"install it: `pip install '{REQUIREMENT}'`"
         found = Diagnostic("target-unavailable", message, notes=(str(error),), hint=hint)
         raise DiagnosticError(found) from error
     onnxruntime.set_default_logger_severity(FATAL_ONLY)
     return onnxruntime
+
+
+def version() -> str:
+    """The version of the package, such as `1.32.0`.
+
+    Raises:
+        DiagnosticError: It is not installed, or cannot be loaded.
+    """
+    return str(runtime().__version__)
 
 
 @per_process

@@ -50,5 +50,9 @@ def core() -> Any:
 
 
 def version() -> str:
-    """The version of the library, such as `2026.4.1`."""
+    """The version of the library, such as `2026.4.1`.
+
+    Raises:
+        DiagnosticError: OpenVINO is not installed, or cannot be used.
+    """
     return str(library().__version__).partition("-")[0]
