@@ -1,5 +1,9 @@
 """The engine `cpu:openvino`: one program of OpenVINO for all sizes of an entry.
 
+Where sizes are the same in all calls, OpenVINO fuses more and decides more ahead. Those that were
+asked for when the model was compiled therefore have a program of their own. Which sizes these are
+stands in the file, so that a call has the same numbers each time.
+
 The file holds the graph and the weights, and no native code: the graph is lowered to ONNX, checked
 and compiled where it is loaded. Sizes are checked before native code sees them; a call with an
 empty tensor, which OpenVINO cannot take, is computed by the references.
@@ -13,6 +17,7 @@ from tripybuild.compiler.lowering.lower import lower_onnx
 from tripybuild.compiler.lowering.specialize import (
     GraphSizes,
     check_laws,
+    sizes_name,
     specialize_graph,
 )
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
@@ -39,8 +44,10 @@ from tripybuild.types.size_range import SizeRange
 
 # The newest one of which the lowerings use an operator that OpenVINO fuses.
 OPSET = 23
+# The programs of an entry by their sizes; that for all sizes has no name.
+Programs = dict[str, Program]
 # What was compiled last, by the member that its graph is in: the same process loads it next.
-_ready: dict[int, tuple[object, Program]] = {}
+_ready: dict[int, tuple[object, Programs]] = {}
 
 
 class Openvino(Target):
@@ -57,25 +64,38 @@ class Openvino(Target):
         _ready.clear()
         for entry in made.entries.values():
             request.tell(f"compile {entry.name}".rstrip())
-            program = self._program(entry, request.folder)
+            programs = {"": self._program(entry, entry.graph, request.folder)}
+            for sizes in fixed_sizes(entry):
+                name = sizes_name(sizes)
+                request.tell(f"compile {entry.name} {name}".strip())
+                graph = specialize_graph(entry.graph, sizes)
+                if not _has_empty_tensors(graph):
+                    programs[name] = self._program(entry, graph, request.folder)
             member = made.members[_graph_member(entry)]
-            _ready[id(member)] = member, program
+            _ready[id(member)] = member, programs
         return made
 
     def load(self, entry: CompiledEntry) -> Loader:
-        """One program for all sizes; what is empty for some is computed by the references."""
+        """A program for all sizes, or for these; what is empty is computed by the references."""
         member = entry.model.members[_graph_member(entry)]
-        held, program = _ready.pop(id(member), (None, None))
-        if program is None or held is not member:
+        held, programs = _ready.pop(id(member), (None, {}))
+        if held is not member:
+            programs = {}
             check_tensors(entry.graph)
-            program = self._program(entry)
         sizes_of = GraphSizes(entry.graph)
+        fixed = {sizes_name(each) for each in fixed_sizes(entry)}
 
         def load_sizes(sizes: Mapping[str, int]) -> Run:
             numbers = sizes_of.evaluate(sizes)
             check_outputs(entry.graph, sizes, numbers)
             if _are_empty([numbers[each] for each in sizes_of.of_tensors]):
                 return reference_run(specialize_graph(entry.graph, sizes), entry.model.weights)
+            name = sizes_name(sizes)
+            name = name if name in fixed else ""
+            if name not in programs:
+                graph = specialize_graph(entry.graph, sizes) if name else entry.graph
+                programs[name] = self._program(entry, graph)
+            program = programs[name]
             shapes = [_shape(each, sizes) for each in entry.graph.outputs.values()]
             return lambda arrays: program(arrays, shapes)
 
@@ -86,13 +106,13 @@ class Openvino(Target):
         check_laws(built, entry.graph, shapes[1:])
         return model_text(lower_onnx(entry.graph, OPSET))
 
-    def _program(self, entry: CompiledEntry, folder: Path | None = None) -> Program:
-        """Lower, check and compile the graph of an entry.
+    def _program(self, entry: CompiledEntry, graph: Graph, folder: Path | None = None) -> Program:
+        """Lower, check and compile the graph of an entry, for all sizes or for some.
 
         Raises:
             DiagnosticError: OpenVINO is not installed, or refuses an operation.
         """
-        graph, ranges = entry.graph, entry.signature.ranges
+        ranges = {name: entry.signature.ranges[name] for name in graph.symbols}
         with logger.log_time(f"lower {graph.name} to ONNX"):
             model = lower_onnx(graph, OPSET, folder)
             bounds = {name: _bounds(each) for name, each in ranges.items()}
@@ -100,6 +120,15 @@ class Openvino(Target):
             readable = ReadableModel(model, weights, bounds)
         with logger.log_time("compile by OpenVINO"):
             return Program(readable, _ports(graph.inputs), _ports(graph.outputs), self.options)
+
+
+def fixed_sizes(entry: CompiledEntry) -> list[Mapping[str, int]]:
+    """The sizes that have a program of their own: where some were asked for, these and each `opt`.
+
+    Each keeps weights in the order of its kernels, so that there is none unless one was asked for.
+    """
+    sizes = entry.manifest["shapes"]
+    return list(sizes) if len(sizes) > 1 else []
 
 
 def _ports(values: Mapping[str, Value]) -> list[OpenvinoPort]:
@@ -132,6 +161,15 @@ def _values(graph: Graph) -> Iterator[tuple[Value, TraceOp | None]]:
             yield value, operation
 
 
+def _is_empty(value: Value) -> bool:
+    """Whether a size is zero, whatever those of a call are."""
+    return any(isinstance(size, int) and size == 0 for size in value.shape)
+
+
+def _has_empty_tensors(graph: Graph) -> bool:
+    return any(_is_empty(value) for value, _ in _values(graph))
+
+
 def check_tensors(graph: Graph) -> None:
     """Refuse tensors that are empty whatever the sizes of a call are.
 
@@ -140,7 +178,7 @@ def check_tensors(graph: Graph) -> None:
     """
     found = []
     for value, operation in _values(graph):
-        if any(isinstance(size, int) and size == 0 for size in value.shape):
+        if _is_empty(value):
             shape = ", ".join(map(str, value.shape))
             what = (
                 "an input" if operation is None else f"the result of `{operation.declaration.name}`"

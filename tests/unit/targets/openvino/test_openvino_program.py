@@ -7,10 +7,13 @@ import threading
 
 import numpy as np
 import pytest
+import written
 from openvino_models import constant, model, node, program, require_openvino, run, value
 
+import tripybuild
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.onnx.model import TensorData
+from tripybuild.targets.openvino import program as program_module
 from tripybuild.targets.openvino.program import MOST, ForkGate, largest_cluster
 from tripybuild.types.dtypes import BY_NAME, bfloat16, boolean, float4, float32, int4, int32, int64
 
@@ -343,3 +346,38 @@ def test_inputs_of_which_nothing_is_read():
     arrays = [np.zeros(2, np.float32), np.zeros((2, 3), np.float32), np.int32(7)]
     (found,) = run(made, *map(np.asarray, arrays), shapes=[(2, 3)])
     np.testing.assert_array_equal(found, np.full((2, 3), 7))
+
+
+SIZED = """
+    inputs:
+      x: float32[B, S]
+    ranges:
+      B: {min: 1, opt: 1, max: 8}
+      S: {min: 0, opt: 4, max: 64}
+    outputs:
+      y: softmax(x * 2.0 + mean(x), 1)
+    """
+
+
+@pytest.mark.parametrize("shapes", [(), ({"B": 2, "S": 3}, {"S": 0})])
+def test_sizes_that_were_asked_for_have_a_program_of_their_own(tmp_path, monkeypatch, shapes):
+    """And `opt` beside them; all others share one, and what is loaded gives the same numbers."""
+    compiled, compiles = [], program_module.compile_model
+    spec = written.write(tmp_path, SIZED)
+    monkeypatch.setattr(
+        program_module,
+        "compile_model",
+        lambda read, given: compiled.append(read.is_dynamic()) or compiles(read, given),
+    )
+    target = "cpu:openvino,threads=1"
+    made = tripybuild.compile(spec, target=target, shapes=shapes, output=tmp_path / "m.tpb")
+    assert compiled == ([True] if not shapes else [True, False, False])
+    loaded = tripybuild.load(tmp_path / "m.tpb")
+    reference = tripybuild.compile(spec, target="reference")
+    sizes = [(1, 4), (2, 3), (3, 3), (1, 0), (8, 64), (2, 3)]
+    given = [np.linspace(-1, 1, b * s, dtype=np.float32).reshape(b, s) for b, s in sizes]
+    for x in given:
+        y = made(x=x)["y"]
+        np.testing.assert_array_equal(loaded(x=x)["y"], y)
+        np.testing.assert_allclose(y, reference(x=x)["y"], rtol=1e-5)
+    assert sorted(compiled[len(compiled) // 2 :]) == sorted(compiled[: len(compiled) // 2])
