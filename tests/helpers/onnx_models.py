@@ -104,9 +104,9 @@ def graph_of(function, *types, names=()):
     return Graph("g", values, {}, {f"y{i}": each.value for i, each in enumerate(several)})
 
 
-def agree(graph, *cases, opset=20):
+def agree(graph, *cases, opset=20, absolute=1e-6, **settings):
     """ONNX Runtime gives what the references give; each case has the sizes and the inputs."""
-    text = lowered(graph, opset, types=True)
+    text = lowered(graph, opset, types=True, **settings)
     for sizes, *arrays in cases:
         feeds = dict(zip(graph.inputs, arrays, strict=True))
         wanted = execute(graph.substitute(sizes), feeds)
@@ -114,7 +114,7 @@ def agree(graph, *cases, opset=20):
             assert got.dtype == want.dtype
             assert got.shape == want.shape
             pair = [each.astype(np.float64) for each in (got, want)]
-            np.testing.assert_allclose(*pair, 1e-5, 1e-6)
+            np.testing.assert_allclose(*pair, 1e-5, absolute)
     return onnx.load_from_string(text)
 
 

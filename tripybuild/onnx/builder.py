@@ -52,6 +52,8 @@ class OnnxGraph:
         inputs: The types of the inputs by name.
         opset: The version of ONNX's operators.
         folder: The folder of the user's files; places of nodes are relative to it.
+        runtime: The engine that the graph is made for, which may decide between legal forms; none
+            where any runtime may read it.
     """
 
     def __init__(
@@ -60,10 +62,11 @@ class OnnxGraph:
         inputs: Mapping[str, TensorType],
         opset: int,
         folder: Path | None = None,
+        runtime: str | None = None,
     ) -> None:
         if not OLDEST <= opset <= NEWEST:
             raise ValueError(f"opset {opset} is not between {OLDEST} and {NEWEST}")
-        self.opset, self.folder = opset, folder
+        self.opset, self.folder, self.runtime = opset, folder, runtime
         self.weights = {n: OnnxValue(kind, tuple(s), n) for n, (kind, s) in weights.items()}
         self.inputs = {n: OnnxValue(kind, tuple(s), n) for n, (kind, s) in inputs.items()}
         self.outputs: dict[str, OnnxValue] = {}

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from onnx_models import agree, floats, graph_of, operators
+from onnx_models import agree, floats, graph_of, lowered, operators, run
 
 import tripyapi as tp
 from tripybuild.symbolic.dims import symbol
 from tripybuild.types import dtypes
 
 B, H, W = symbol("B", 0), symbol("H", 1), symbol("W", 1)
+N, M = symbol("N", 0), symbol("M", 0)
 
 
 @pytest.mark.parametrize("coordinates", ["asymmetric", "half_pixel"])
@@ -41,3 +42,52 @@ def test_elements_that_are_repeated_are_joined():
     assert operators(model)[-2:] == ["Expand", "Concat"]
     graph = graph_of(lambda x: tp.expand(x, [-1, 70]), (dtypes.float32, (H, 1)))
     assert operators(agree(graph, ({"H": 5}, floats(5, 1))))[-1] == "Expand"
+
+
+def bodies(model):
+    """The operators of the branches of a model."""
+    branches = [
+        each for node in model.graph.node if node.op_type == "If" for each in node.attribute
+    ]
+    return [[node.op_type for node in each.g.node] for each in branches]
+
+
+SIDES = [((5, 4), (9, 8)), ((1, 1), (1, 3)), ((9, 7), (4, 1)), ((3, 2), (0, 3)), ((3, 70), (6, 35))]
+
+
+@pytest.mark.parametrize("coordinates", ["align_corners", "asymmetric", "half_pixel"])
+@pytest.mark.parametrize("selector", ["formula", "upper"])
+@pytest.mark.parametrize("kind", ["resize_linear", "resize_cubic"])
+def test_images_are_interpolated_by_matrices(kind, coordinates, selector):
+    """Of any sizes, but for long sides, and not where something is not finite."""
+    options = {"coordinates": coordinates, "selector": selector}
+
+    def resized(x, like):
+        return getattr(tp, kind)(x, [*x.shape[:2], *like.shape], **options)
+
+    graph = graph_of(resized, (dtypes.float32, (B, 2, H, W)), (dtypes.float32, (N, M)))
+    inputs = [
+        (dict(zip("BHWNM", (2, *old, *new), strict=True)), floats(2, 2, *old), floats(*new))
+        for old, new in SIDES
+    ]
+    model = agree(graph, *inputs, absolute=1e-5, runtime="onnxruntime")
+    assert sorted(("MatMul" in each, "Resize" in each) for each in bodies(model)) == [
+        (False, True),
+        (True, False),
+    ]
+    assert operators(agree(graph, inputs[0])).count("Resize") == 1
+    strange = inputs[0][1].copy()
+    strange[0, 0, 1, 2], strange[1, 1, 3, 0] = np.nan, np.inf
+    both = [
+        run(lowered(graph, **settings), {"x0": strange, "x1": inputs[0][2]})[0]
+        for settings in ({}, {"runtime": "onnxruntime"})
+    ]
+    np.testing.assert_array_equal(*both)
+    assert np.isfinite(both[0]).any()
+
+
+def test_sides_that_are_known_to_be_long_are_resized():
+    """Then there is no branch."""
+    graph = graph_of(lambda x: tp.resize_linear(x, [9, 140]), (dtypes.float32, (3, 70)))
+    model = agree(graph, ({}, floats(3, 70)), absolute=1e-5, runtime="onnxruntime")
+    assert operators(model) == ["Resize"]

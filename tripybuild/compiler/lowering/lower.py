@@ -96,7 +96,12 @@ def lower_tensorrt(graph: Graph) -> layers.Network:
 
 @pause_gc()
 def lower_onnx(
-    graph: Graph, opset: int, folder: Path | None = None, *, types: bool = False
+    graph: Graph,
+    opset: int,
+    folder: Path | None = None,
+    *,
+    types: bool = False,
+    runtime: str | None = None,
 ) -> OnnxModel:
     """Build a model of ONNX, which keeps the graph's symbols: it has all sizes.
 
@@ -105,6 +110,7 @@ def lower_onnx(
         opset: The version of ONNX's operators.
         folder: The folder of the user's files; the places of nodes are relative to it.
         types: Whether the model has the declared types of the values between.
+        runtime: The engine that alone runs the model, by the name of its distribution.
 
     Returns:
         The model. Initializers that are weights have their names, and no data.
@@ -114,7 +120,7 @@ def lower_onnx(
     """
     if lacking := lacking_tensors(graph, opset):
         raise DiagnosticError(*lacking.values())
-    module = onnx.OnnxGraph(*_arguments(graph), opset, folder)
+    module = onnx.OnnxGraph(*_arguments(graph), opset, folder, runtime)
     _fill(module, graph, ONNX)
     return complete_model(module, graph.name, types=types)
 

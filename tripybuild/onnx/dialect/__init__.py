@@ -38,6 +38,7 @@ from tripybuild.onnx.dialect.compositions import (
     full as full,
     holds as holds,
     opset as opset,
+    runs_in as runs_in,
     tensor as tensor,
     unavailable as unavailable,
     where as where,

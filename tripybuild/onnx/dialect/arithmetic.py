@@ -304,6 +304,10 @@ def max_pool(
         finite = where(_call("Greater", kinds, 0.0), found, -float("inf"))
         return where(_call("Greater", kinds, 1.0), float("nan"), finite)
 
-    total: OnnxValue = call("ReduceSum", wide, keepdims=False)
-    is_finite = _call("Less", _call("Abs", total), float("inf"))
-    return convert(if_(is_finite, lambda: found, mend)[0], value.dtype)
+    return convert(if_(has_finite_sum(wide), lambda: found, mend)[0], value.dtype)
+
+
+def has_finite_sum(value: OnnxValue) -> OnnxValue:
+    """Whether the sum of all elements is finite: then all of them are."""
+    total: OnnxValue = call("ReduceSum", value, keepdims=False)
+    return _call("Less", _call("Abs", total), float("inf"))

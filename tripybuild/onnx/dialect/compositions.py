@@ -26,6 +26,11 @@ def opset() -> int:
     return current().opset
 
 
+def runs_in(runtime: str) -> bool:
+    """Whether the model is for this engine alone, so that the form may be the one it is fast in."""
+    return current().runtime == runtime
+
+
 def holds(condition: bool | Condition) -> bool:
     """Whether a condition holds for all sizes: one that is not decided may not."""
     return condition is True or (not isinstance(condition, Condition) and bool(condition))

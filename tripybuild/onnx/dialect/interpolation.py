@@ -10,11 +10,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from tripybuild.onnx.builder import current
+from tripybuild.onnx.dialect.arithmetic import has_finite_sum
 from tripybuild.onnx.dialect.calls import call, convert
-from tripybuild.onnx.dialect.compositions import holds, tensor
+from tripybuild.onnx.dialect.compositions import holds, runs_in, tensor
+from tripybuild.onnx.dialect.control import if_
 from tripybuild.onnx.dialect.indexing import arange, reshape
 from tripybuild.onnx.value import OnnxValue, Size
-from tripybuild.symbolic.dims import same
+from tripybuild.symbolic.dims import maximum, same
 from tripybuild.types.dtypes import float32, int64
 from tripybuild.types.shapes import prod
 
@@ -26,6 +28,8 @@ ROUNDING = {
 }
 CENTERED = frozenset({"half_pixel", "pytorch_half_pixel"})
 NEAREST = frozenset({"half_up", "half_down"})
+# Beyond these sides, ONNX Runtime's `Resize` is faster than products with matrices of weights.
+LONGEST_SIDE, LONGEST_SIDE_OF_CURVES = 64, 1024
 
 
 def resample(
@@ -54,12 +58,106 @@ def resample(
     if kind == "nearest":
         return _nearest(input, shape, where, rounding)
     wide = convert(input, float32) if input.dtype.kind == "integer" else input
-    options = {"cubic_coeff_a": coefficient} if kind == "cubic" else {}
-    y = _resize(wide, shape, mode=kind, coordinate_transformation_mode=where, **options)
+    y = _interpolate(wide, shape, kind, where, coefficient)
     if wide is input:
         return y
     whole = call("Clip", call("Round", y), float(input.dtype.lowest), float(input.dtype.highest))
     return convert(whole, input.dtype)
+
+
+def _interpolate(
+    input: OnnxValue, shape: Sequence[Size], kind: str, where: str, coefficient: float
+) -> OnnxValue:
+    """Interpolate by `Resize`, or by matrices where the engine is faster so.
+
+    A product with a matrix spreads what is not finite, and takes longer the longer the sides are.
+    """
+    options = {"cubic_coeff_a": coefficient} if kind == "cubic" else {}
+
+    def resize() -> OnnxValue:
+        return _resize(input, shape, mode=kind, coordinate_transformation_mode=where, **options)
+
+    old = input.shape or ()
+    axes = [axis for axis, each in enumerate(old) if not same(each, shape[axis])]
+    sides = [old[axis] for axis in axes]
+    longest = LONGEST_SIDE_OF_CURVES if kind == "cubic" else LONGEST_SIDE
+    is_long = any(holds(each > longest) for each in sides)
+    if not (runs_in("onnxruntime") and input.dtype is float32) or is_long:
+        return resize()
+    if not axes or len(old) - axes[0] > 2:
+        return resize()
+
+    def multiply() -> OnnxValue:
+        y = input
+        for axis in reversed(axes):
+            taps = _taps(old[axis], shape[axis], kind, where, coefficient)
+            y = _weigh(y, taps, old[axis], is_last=axis == len(old) - 1)
+        return y
+
+    fits = has_finite_sum(input)
+    for each in sides:
+        if not holds(each <= longest):
+            is_short = call("LessOrEqual", tensor(each, int64), longest)
+            fits = call("And", fits, is_short)
+    return if_(fits, multiply, resize)[0]
+
+
+Taps = list[tuple[OnnxValue, OnnxValue]]
+
+
+def _taps(length: Size, resized: Size, kind: str, where: str, coefficient: float) -> Taps:
+    """Which elements are summed up for each new one, and what weights they have."""
+    step: Size
+    start: Size
+    unit: Size
+    if where == "align_corners":
+        step, start, unit = length - 1, 0, resized - 1
+    elif where == "asymmetric":
+        step, start, unit = length, 0, resized
+    else:
+        step, start, unit = 2 * length, length - resized, 2 * resized
+    unit = maximum(unit, 1)
+    scale, offset, whole = [tensor(each, int64) for each in (step, start + unit, unit)]
+    numerators = arange(resized, int64) * scale + offset  # of places and 1, so none is negative
+    if where == "pytorch_half_pixel":
+        numerators = call("Where", tensor(resized, int64) > 1, numerators, whole)
+    first = numerators / whole - 1
+    rest = convert(numerators % whole, float32) / convert(whole, float32)
+    is_cubic = kind == "cubic"
+    weights = _cubic_weights(rest, coefficient) if is_cubic else [1 - rest, rest]
+    begin = -1 if is_cubic else 0
+    last = tensor(length - 1, int64)
+    places = [
+        call("Min", call("Max", first + n, 0), last) for n in range(begin, begin + len(weights))
+    ]
+    return list(zip(places, weights, strict=True))
+
+
+def _cubic_weights(rest: OnnxValue, coefficient: float) -> list[OnnxValue]:
+    """Those of the elements at -1, 0, 1 and 2, for a place between the middle two."""
+
+    def near(x: OnnxValue) -> OnnxValue:
+        return (x * (coefficient + 2) - (coefficient + 3)) * x * x + 1
+
+    def far(x: OnnxValue) -> OnnxValue:
+        return ((x - 5) * x + 8) * x * coefficient - 4 * coefficient
+
+    return [far(rest + 1), near(rest), near(1 - rest), far(2 - rest)]
+
+
+def _weigh(input: OnnxValue, taps: Taps, length: Size, *, is_last: bool) -> OnnxValue:
+    """The product of values and the matrix of weights, along the last dimension or that before."""
+    axis = 0 if is_last else 1
+    numbers = call("Unsqueeze", arange(length, int64), [1 - axis])
+    parts = []
+    for place, weight in taps:
+        here, each = (call("Unsqueeze", x, [axis]) for x in (place, weight))
+        parts.append(call("Where", call("Equal", here, numbers), each, 0.0))
+    matrix = parts[0]
+    for part in parts[1:]:
+        matrix = matrix + part
+    product: OnnxValue = input @ matrix if is_last else matrix @ input
+    return product
 
 
 def _resize(input: OnnxValue, shape: Sequence[Size], **options: object) -> OnnxValue:

@@ -92,7 +92,7 @@ class OnnxRuntime(Target):
     def emit(self, built: ModelGraph, entry: EntryGraph, shapes: Shapes) -> str:
         """The operations of ONNX, for which the laws may wait."""
         check_laws(built, entry.graph, shapes[1:])
-        return model_text(lower_onnx(entry.graph, OPSET))
+        return model_text(lower_onnx(entry.graph, OPSET, runtime=self.distribution))
 
     def _session(self, entry: CompiledEntry, folder: Path | None = None) -> RuntimeSession:
         """Lower the graph of an entry, and load it.
@@ -104,7 +104,7 @@ class OnnxRuntime(Target):
         with logger.log_time(f"lower {graph.name} to ONNX"):
             # By declared types it knows which values are of one size: results take the place of
             # operands, and sums of images stay in the layout of convolutions.
-            model = lower_onnx(graph, OPSET, folder, types=True)
+            model = lower_onnx(graph, OPSET, folder, types=True, runtime=self.distribution)
         with logger.log_time("load into ONNX Runtime"):
             weights = {name: entry.model.weights[name] for name in graph.weights}
             data = {name: no_data(each.nbytes) for name, each in weights.items()}

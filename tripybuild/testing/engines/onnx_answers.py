@@ -24,6 +24,8 @@ from tripybuild.trace.graph import Graph
 # What exporters write by default, and the newest that ONNX Runtime takes.
 OPSET, NEWEST = 20, 26
 OPSETS = tuple(map(str, range(OPSET, NEWEST + 1)))
+# The engine whose own form of a model, where it differs, must compute the same.
+RUNTIME = "onnxruntime"
 # What is said of an operation that has no form in an opset, and of one that has none in any.
 UNAVAILABLE = frozenset({"onnx-unavailable", "no-decompose"})
 # What ONNX's own computation of sizes says where integers wrap, which they may.
@@ -60,13 +62,18 @@ def ask(graph: Graph, inputs: Sequence[Sequence[Array]], opset: int) -> OnnxAnsw
     """
     try:
         model = encode_model(lower_onnx(graph, opset, types=True))
+        own = encode_model(lower_onnx(graph, opset, types=True, runtime=RUNTIME))
     except DiagnosticError as error:
         return OnnxAnswer(opset, UNSAID if _is_unavailable(error) else LOWERING, error_line(error))
-    wrong = legality_problem(model)
-    if wrong is not None:
-        return OnnxAnswer(opset, ILLEGAL, wrong)
+    models = {"": model} if own == model else {"": model, f" for {RUNTIME}": own}
+    results: dict[str, Sequence[Sequence[Array]]] = {}
     try:
-        results = run_apart(model, inputs)
+        for form, each in models.items():
+            wrong = legality_problem(each)
+            if wrong is not None:
+                return OnnxAnswer(opset, ILLEGAL, wrong)
+            found = run_apart(each, inputs)
+            results |= {f"{level}{form}": arrays for level, arrays in found.items()}
     except RuntimeRefusalError as error:
         return OnnxAnswer(opset, REFUSED, str(error))
     except RuntimeCrashError as error:
@@ -75,9 +82,10 @@ def ask(graph: Graph, inputs: Sequence[Sequence[Array]], opset: int) -> OnnxAnsw
 
 
 def ask_newer(graph: Graph, inputs: Sequence[Sequence[Array]]) -> OnnxAnswer:
-    """The same at the default opset, or at the newest one where that cannot say the graph."""
+    """The same at the lowest opset that can say the graph, from the default one on."""
     found = ask(graph, inputs, OPSET)
-    return ask(graph, inputs, NEWEST) if found.level == UNSAID else found
+    lowest = lowest_opset(graph) if found.level == UNSAID else None
+    return found if lowest is None else ask(graph, inputs, lowest)
 
 
 def lowest_opset(graph: Graph) -> int | None:
