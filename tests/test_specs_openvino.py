@@ -6,6 +6,8 @@ import spec_tests
 from openvino_models import require_openvino
 from spec_tests import Comparison, difference
 
+from tripybuild.compiler.executable import Executable
+from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.testing.pairwise import is_full
 
 pytest.importorskip("torch", reason="torch is not installed")
@@ -54,3 +56,24 @@ def test_an_executable_is_saved_and_loaded(tmp_path, shared_cache):
         for rows in (2, 0, 5):
             x = np.arange(3 * rows, dtype=np.float32).reshape(rows, 3)
             np.testing.assert_array_equal(executable(x=x)["y"], 2 * x)
+
+
+def test_a_damaged_member_is_refused(tmp_path, shared_cache):
+    """Where the file is opened, or if its digests are those of the damage, where it is called."""
+    require_openvino()
+    import tripybuild  # noqa: PLC0415 - slow
+
+    (tmp_path / "doubled.yaml").write_text(SPEC, encoding="utf-8")
+    made = tripybuild.compile(tmp_path / "doubled.yaml", target="cpu:openvino,threads=1")
+    path, x = tmp_path / "doubled.tpb", np.ones((2, 3), np.float32)
+    made.save(path)
+    content = bytearray(path.read_bytes())
+    content[content.index(bytes(made.member("trace.json"))) + 40] ^= 1
+    (tmp_path / "damaged.tpb").write_bytes(content)
+    with pytest.raises(DiagnosticError, match="the content of `trace.json` is corrupted"):
+        tripybuild.load(tmp_path / "damaged.tpb")
+    for graph in (b"", b"{}", bytes(made.member("trace.json")).replace(b",3]", b",4]")):
+        Executable(made.manifest, {"trace.json": graph}).save(path)
+        with pytest.raises(DiagnosticError) as raised:
+            tripybuild.load(path)(x=x)
+        assert raised.value.diagnostics[0].code == "executable-altered"

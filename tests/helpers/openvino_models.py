@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.errors.diagnostics import DiagnosticError, Span
 from tripybuild.onnx.model import (
     GraphDef,
     OnnxAttribute,
@@ -54,9 +54,14 @@ def node(operator: str, inputs: str, outputs: str, **attributes: Any) -> OnnxNod
     """A node; names are separated by spaces, and `-` is an input that is left out."""
     taken = tuple("" if each == "-" else each for each in inputs.split())
     given = {name: attribute(each) for name, each in attributes.items()}
-    doc = f"model.yaml:{len(outputs)}"
+    line = len(outputs)
     return OnnxNode(
-        operator, taken, tuple(outputs.split()), given, f"{operator}/{outputs}", doc=doc
+        operator,
+        taken,
+        tuple(outputs.split()),
+        given,
+        f"{operator}/{outputs}",
+        span=Span("model.yaml", line, 1, line, 2),
     )
 
 

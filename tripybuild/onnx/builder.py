@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
-from tripybuild.errors.diagnostics import portable_path
+from tripybuild.errors.diagnostics import Span, portable_path
 from tripybuild.onnx.constants import element_bytes, number_bytes
 from tripybuild.onnx.model import AttributeValue
 from tripybuild.onnx.nodes import GraphBody, GraphNode, Place, Scope, Unavailable
@@ -74,7 +74,7 @@ class OnnxGraph:
         # What depends on the inputs' sizes alone, and is computed before all else.
         self.prologue = Scope()
         self.body = self.scope = Scope(self.prologue)
-        self.place: Place = ("", "")
+        self.place = Place()
         self.sizes = SizeTensors(self)
         self._files: dict[str, str] = {}
         self._numbers: dict[OnnxValue, float] = {}
@@ -91,12 +91,13 @@ class OnnxGraph:
         _active.graph = None
 
     @contextmanager
-    def location(self, name: str, file: str, line: int, _column: int) -> Iterator[None]:
+    def location(self, name: str, file: str, line: int, column: int) -> Iterator[None]:
         """What is added inside comes from this place of this file."""
         shown = self._files.get(file)
         if shown is None:
             shown = self._files[file] = portable_path(file, self.folder)
-        outer, self.place = self.place, (name, f"{shown}:{line}")
+        span = Span(file, line, column, line, column + 1)
+        outer, self.place = self.place, Place(name, f"{shown}:{line}", span)
         try:
             yield
         finally:
@@ -139,7 +140,7 @@ class OnnxGraph:
         found = None if key is None else next(scope.find_node(key), None)
         if found is not None:
             return found
-        place = ("sizes", "") if scope is self.prologue else self.place
+        place = Place("sizes") if scope is self.prologue else self.place
         node = GraphNode(schema, inputs, attributes, bodies=bodies or {}, place=place)
         node.outputs = tuple([OnnxValue(each, producer=node) for each in types])
         scope.nodes.append(node)

@@ -106,7 +106,7 @@ class _Completion:
                 yield self._node(node)
 
     def _node(self, node: GraphNode) -> OnnxNode:
-        label, place = node.place
+        label, doc, span = node.place
         name = self._fresh(f"{label}/{node.schema.name}" if label else node.schema.name)
         inputs = ["" if each is None else self.names[each] for each in node.inputs]
         attributes = {
@@ -122,7 +122,8 @@ class _Completion:
             _trimmed(outputs),
             dict(sorted(attributes.items())),
             name=name,
-            doc=place,
+            doc=doc,
+            span=span,
         )
 
     def _results(self, node: GraphNode, name: str) -> list[str]:

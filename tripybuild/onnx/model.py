@@ -1,10 +1,11 @@
 """What a file of ONNX holds: a model with its graph, nodes, tensors and types."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TypeAlias
 
+from tripybuild.errors.diagnostics import Span
 from tripybuild.onnx.table import NEWEST
 from tripybuild.types.dtypes import dtype
 
@@ -69,7 +70,10 @@ class OnnxAttribute:
 
 @dataclass(frozen=True, slots=True)
 class OnnxNode:
-    """A call of an operator; an input or output with an empty name is left out."""
+    """A call of an operator; an input or output with an empty name is left out.
+
+    A file has `doc`; `span` is the same place for diagnostics.
+    """
 
     operator: str
     inputs: tuple[str, ...]
@@ -78,6 +82,13 @@ class OnnxNode:
     name: str = ""
     domain: str = ""
     doc: str = ""
+    span: Span | None = field(default=None, compare=False)
+
+    @property
+    def bodies(self) -> dict[str, "GraphDef"]:
+        """The graphs in it, by the attributes that they are."""
+        each = self.attributes.items()
+        return {name: a.value for name, a in each if isinstance(a.value, GraphDef)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +106,13 @@ class GraphDef:
     values: tuple[ValueInfo, ...] = ()
     doc: str = ""
     inferred: tuple[str, ...] = ()
+
+    def walk(self) -> Iterator[OnnxNode]:
+        """The nodes, each before those of the graphs in it."""
+        for node in self.nodes:
+            yield node
+            for body in node.bodies.values():
+                yield from body.walk()
 
 
 @dataclass(frozen=True, slots=True)

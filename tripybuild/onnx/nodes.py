@@ -6,15 +6,24 @@ or of one around it. What nothing reads stays here, and `completion` leaves it o
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
+from tripybuild.errors.diagnostics import Span
 from tripybuild.onnx.model import AttributeValue
 from tripybuild.onnx.table import OperatorSchema
 from tripybuild.onnx.value import OnnxValue
 from tripybuild.symbolic.scopes import SymbolScope, SymbolSource
 
-Place = tuple[str, str]
-"""The label of a step, and its file and line."""
+
+class Place(NamedTuple):
+    """The label of a step, its file and line as a model says them, and for diagnostics."""
+
+    label: str = ""
+    doc: str = ""
+    span: Span | None = None
+
+
+NO_PLACE = Place()
 
 
 class Unavailable(Exception):  # noqa: N818  # no error yet: another form may be available
@@ -37,7 +46,7 @@ class GraphNode:
     attributes: Mapping[str, AttributeValue]
     outputs: tuple[OnnxValue, ...] = ()
     bodies: Mapping[str, "GraphBody"] = field(default_factory=dict)
-    place: Place = ("", "")
+    place: Place = NO_PLACE
 
 
 class Scope(SymbolScope[OnnxValue]):

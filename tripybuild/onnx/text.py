@@ -42,16 +42,15 @@ def _block(nodes: Sequence[OnnxNode]) -> Iterator[str]:
 
 def _node(node: OnnxNode) -> Iterator[str]:
     """The lines of a node; those of the graphs in it stand below."""
-    plain = {n: each for n, each in node.attributes.items() if not isinstance(each.value, GraphDef)}
-    words = ", ".join(f"{name} = {_attribute(each)}" for name, each in plain.items())
+    plain = (each for each in node.attributes.items() if each[0] not in node.bodies)
+    words = ", ".join(f"{name} = {_attribute(each)}" for name, each in plain)
     name = f"{node.domain}.{node.operator}" if node.domain else node.operator
     attributes = f" <{words}>" if words else ""
     yield f"{', '.join(node.outputs)} = {name}{attributes} ({', '.join(node.inputs)})"
-    for key, each in node.attributes.items():
-        if isinstance(each.value, GraphDef):
-            first, *rest = _graph(each.value)
-            yield f"{INDENT}{key} = {first}"
-            yield from (INDENT + line for line in rest)
+    for key, body in node.bodies.items():
+        first, *rest = _graph(body)
+        yield f"{INDENT}{key} = {first}"
+        yield from (INDENT + line for line in rest)
 
 
 def _attribute(attribute: OnnxAttribute) -> str:

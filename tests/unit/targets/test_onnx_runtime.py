@@ -344,7 +344,7 @@ def test_a_missing_kernel_is_said_at_its_line(tmp_path):
     said = refusal(lambda: one(tmp_path, {"x": "bfloat16[A]"}, "exp(x)"))
     assert said.code == "onnxruntime-refused"
     assert "does not compute `Exp` of ONNX" in said.message
-    assert said.span.path == "tiny.yaml"
+    assert said.span.path == str(tmp_path / "tiny.yaml")  # whatever the folder of the process
     assert "exp(x)" in (tmp_path / "tiny.yaml").read_text().splitlines()[said.span.line - 1]
     assert any("Could not find an implementation" in note for note in said.notes)
 

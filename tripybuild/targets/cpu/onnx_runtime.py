@@ -7,7 +7,7 @@ where it is loaded, so that a file from elsewhere can do no more than compute.
 import contextlib
 import json
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from tripybuild.artifact.members import Content
 from tripybuild.compiler.lowering.footprint import check_outputs
 from tripybuild.compiler.lowering.lower import lower_onnx
 from tripybuild.compiler.lowering.specialize import GraphSizes, check_laws
-from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.errors.logger import logger
 from tripybuild.model.model_graph import EntryGraph, ModelGraph
 from tripybuild.onnx.model import GraphDef, OnnxModel, OnnxNode
@@ -66,16 +66,17 @@ class OnnxRuntime(Target):
         """Load each entry once, which finds what ONNX Runtime refuses, and keep the graph."""
         request.manifest["versions"][self.distribution] = version()
         made = graph_model(request)
-        for entry in made.entries.values():
+        for asked in request.entries:
+            entry = made.entries[asked.name]
             request.tell(f"compile {entry.name}".rstrip())
-            session = self._session(entry, request.folder)
+            session = self._session(entry, asked.graph, request.folder)
             _keep_ready(made.members[entry_member(GRAPH, entry.name)], session)
         return made
 
     def load(self, entry: CompiledEntry) -> Loader:
         """One session for all sizes."""
         session = _take_ready(entry.model.members[entry_member(GRAPH, entry.name)])
-        session = session or self._session(entry)
+        session = session or self._session(entry, entry.graph)
         sizes_of = GraphSizes(entry.graph)
 
         def load_sizes(sizes: Mapping[str, int]) -> Run:
@@ -94,13 +95,14 @@ class OnnxRuntime(Target):
         check_laws(built, entry.graph, shapes[1:])
         return model_text(lower_onnx(entry.graph, OPSET, runtime=self.distribution))
 
-    def _session(self, entry: CompiledEntry, folder: Path | None = None) -> RuntimeSession:
-        """Lower the graph of an entry, and load it.
+    def _session(
+        self, entry: CompiledEntry, graph: Graph, folder: Path | None = None
+    ) -> RuntimeSession:
+        """Lower the graph of an entry, and load it; places are the user's at compilation.
 
         Raises:
             DiagnosticError: ONNX Runtime is not installed, or refuses an operation.
         """
-        graph = entry.graph
         with logger.log_time(f"lower {graph.name} to ONNX"):
             # By declared types it knows which values are of one size: results take the place of
             # operands, and sums of images stay in the layout of convolutions.
@@ -218,7 +220,7 @@ def _weights_in_place(graph: GraphDef, weights: Mapping[str, Any]) -> frozenset[
 def _readers(graph: GraphDef) -> dict[str, list[str]]:
     """The operators that read each value, as often as they do."""
     readers: dict[str, list[str]] = {}
-    for node in _nodes(graph):
+    for node in graph.walk():
         for name in node.inputs:
             readers.setdefault(name, []).append(node.operator)
     return readers
@@ -253,13 +255,13 @@ def _refusal(error: Exception, model: OnnxModel, source: SessionSource) -> Diagn
     if is_out_of_memory(error):
         return memory.memory_diagnostic("ONNX Runtime needs more memory than available")
     name = error_node(error)
-    node = next((each for each in _nodes(model.graph) if name and each.name == name), None)
+    node = next((each for each in model.graph.walk() if name and each.name == name), None)
     node = node or _search_node(model, source)
     if node is None:
         message = f"ONNX Runtime does not load the model: {error_words(error)}"
         return Diagnostic(CODE, message, hint=HINT)
     message = f"ONNX Runtime does not compute `{node.operator}` of ONNX with these dtypes"
-    return Diagnostic(CODE, message, _span(node.doc), notes=(error_words(error),), hint=HINT)
+    return Diagnostic(CODE, message, node.span, notes=(error_words(error),), hint=HINT)
 
 
 def _search_node(model: OnnxModel, source: SessionSource) -> OnnxNode | None:
@@ -285,8 +287,9 @@ def _beginning(
 ) -> SessionSource:
     """The first nodes of a model; what they make, and do not read, are its outputs."""
     graph = replace(model.graph, nodes=nodes, outputs=(), values=())
-    read = {name for node in _nodes(graph) for name in node.inputs}
-    read |= {each.name for body in _bodies(graph) for each in body.outputs}
+    walked = list(graph.walk())
+    read = {name for node in walked for name in node.inputs}
+    read |= {e.name for node in walked for body in node.bodies.values() for e in body.outputs}
     made = (name for node in nodes for name in node.outputs)
     ends = tuple(name for name in made if name and name not in read)
     held = tuple(each for each in graph.initializers if each.name in read)
@@ -294,27 +297,3 @@ def _beginning(
     weights = {name: each for name, each in source.weights.items() if name in read}
     shared = source.shared & read
     return replace(source, model=encode_model(part), weights=weights, shared=shared)
-
-
-def _span(place: str) -> Span | None:
-    """The span of `FILE:LINE`, as nodes have their places."""
-    path, _, line = place.rpartition(":")
-    if not path or not line.isdecimal():
-        return None
-    return Span(path, int(line), 1, int(line), 2)
-
-
-def _nodes(graph: GraphDef) -> Iterator[OnnxNode]:
-    """The nodes of a graph and of those inside."""
-    yield from graph.nodes
-    for body in _bodies(graph):
-        yield from body.nodes
-
-
-def _bodies(graph: GraphDef) -> Iterator[GraphDef]:
-    """The graphs inside of a graph, and those inside of them."""
-    for node in graph.nodes:
-        for each in node.attributes.values():
-            if isinstance(each.value, GraphDef):
-                yield each.value
-                yield from _bodies(each.value)

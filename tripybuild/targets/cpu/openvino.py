@@ -62,13 +62,14 @@ class Openvino(Target):
         request.manifest["versions"][self.distribution] = version()
         made = graph_model(request)
         _ready.clear()
-        for entry in made.entries.values():
+        for asked in request.entries:
+            entry = made.entries[asked.name]
             request.tell(f"compile {entry.name}".rstrip())
-            programs = {"": self._program(entry, entry.graph, request.folder)}
+            programs = {"": self._program(entry, asked.graph, request.folder)}
             for sizes in fixed_sizes(entry):
                 name = sizes_name(sizes)
                 request.tell(f"compile {entry.name} {name}".strip())
-                graph = specialize_graph(entry.graph, sizes)
+                graph = specialize_graph(asked.graph, sizes)
                 if not _has_empty_tensors(graph):
                     programs[name] = self._program(entry, graph, request.folder)
             member = made.members[_graph_member(entry)]

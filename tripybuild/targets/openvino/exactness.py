@@ -120,8 +120,7 @@ class Exactness:
         inputs = [known.get(name, Known(None)) if name else None for name in node.inputs]
         if node.domain not in DEFAULT_DOMAINS:
             return [Known(None)] * len(node.outputs)
-        bodies = {n: a.value for n, a in node.attributes.items() if isinstance(a.value, GraphDef)}
-        if bodies:
+        if bodies := node.bodies:
             return self._regions(node, bodies, inputs, known)
         results = [Known(each) for each in self._types(node, inputs)]
         if node.operator in SHAPES:

@@ -136,15 +136,13 @@ class _Rewriting:
     def node(self, node: OnnxNode) -> Iterator[OnnxNode]:
         """What stands for a node."""
         given = {
-            name: replace(each, value=self.graph(each.value))
-            for name, each in node.attributes.items()
-            if isinstance(each.value, GraphDef)
+            name: replace(node.attributes[name], value=self.graph(body))
+            for name, body in node.bodies.items()
         }
         if given:
             node = replace(node, attributes={**node.attributes, **given})
         if node.operator in LOOPS:
-            body = node.attributes["body"].value
-            assert isinstance(body, GraphDef)
+            body = node.bodies["body"]
             separate = replace(node.attributes["body"], value=self.separate(body))
             node = replace(node, attributes={**node.attributes, "body": separate})
             if node.operator == "Scan" and _captures(body) and not _collects_elsewhere(node):
@@ -177,15 +175,14 @@ class _Rewriting:
         half, two, halves, reduced = (self.name(result) for _ in range(4))
         yield _constant(half, 0.5, kind)
         yield _constant(two, 2.0, kind)
-        doc = node.doc
-        yield OnnxNode("Mul", (source, half), (halves,), name=halves, doc=doc)
+        place: Any = {"doc": node.doc, "span": node.span}
+        yield OnnxNode("Mul", (source, half), (halves,), name=halves, **place)
         yield replace(node, inputs=(halves, *node.inputs[1:]), outputs=(reduced,))
-        yield OnnxNode("Mul", (reduced, two), (result,), name=self.name(result), doc=doc)
+        yield OnnxNode("Mul", (reduced, two), (result,), name=self.name(result), **place)
 
     def loop(self, node: OnnxNode) -> Iterator[OnnxNode]:
         """A loop over the indices of what a `Scan` goes through."""
-        body = node.attributes["body"].value
-        assert isinstance(body, GraphDef)
+        body = node.bodies["body"]
         scanned = _integers(node, "num_scan_inputs")[0]
         states, through = node.inputs[:-scanned], node.inputs[-scanned:]
         axes = _integers(node, "scan_input_axes") or (0,) * scanned
@@ -199,8 +196,8 @@ class _Rewriting:
         for at, backward in enumerate(back, len(results) - len(back)):
             results[at] = self.name("collected") if backward and results[at] else results[at]
         attributes = {"body": OnnxAttribute("graph", made)}
-        inputs = (turns, "", *states)
-        yield OnnxNode("Loop", inputs, tuple(results), attributes, node.name, doc=node.doc)
+        inputs, outputs = (turns, "", *states), tuple(results)
+        yield replace(node, operator="Loop", inputs=inputs, outputs=outputs, attributes=attributes)
         for found, result in zip(results, node.outputs, strict=True):
             if found != result:
                 yield from self.reverse(found, result)
@@ -281,8 +278,5 @@ def _free(graph: GraphDef) -> frozenset[str]:
     own |= {name for node in graph.nodes for name in node.outputs}
     read = {name for node in graph.nodes for name in node.inputs if name}
     read |= {each.name for each in graph.outputs}
-    for node in graph.nodes:
-        for each in node.attributes.values():
-            if isinstance(each.value, GraphDef):
-                read |= _free(each.value)
+    read |= {name for node in graph.nodes for body in node.bodies.values() for name in _free(body)}
     return frozenset(read - own)

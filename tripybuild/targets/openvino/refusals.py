@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from tripybuild.errors.diagnostics import Diagnostic, Span
+from tripybuild.errors.diagnostics import Diagnostic
 from tripybuild.onnx.model import GraphDef, OnnxNode
 from tripybuild.process import memory
 from tripybuild.targets.openvino.integer_kernels import kernel_of
@@ -47,27 +47,10 @@ class Refusal:
         message = f"{REASONS[self.fact]}: {self.detail}"
         name = f" `{self.node.name}`" if self.node.name else ""
         notes = (f"the node{name} is `{self.node.operator}` of ONNX",)
-        return Diagnostic(CODE, message, place_span(self.node.doc), notes=notes, hint=HINT)
+        return Diagnostic(CODE, message, self.node.span, notes=notes, hint=HINT)
 
 
 CODE = "openvino-refused"
-
-
-def place_span(place: str) -> Span | None:
-    """The span of `FILE:LINE`, as nodes have their places."""
-    path, _, line = place.rpartition(":")
-    if not path or not line.isdecimal():
-        return None
-    return Span(path, int(line), 1, int(line), 2)
-
-
-def nodes_of(graph: GraphDef) -> Iterator[OnnxNode]:
-    """The nodes of a graph and of those inside."""
-    for node in graph.nodes:
-        yield node
-        for each in node.attributes.values():
-            if isinstance(each.value, GraphDef):
-                yield from nodes_of(each.value)
 
 
 def empty_tensors(graph: GraphDef) -> Iterator[Refusal]:
@@ -107,13 +90,13 @@ def compile_failure(error: RuntimeError, graph: GraphDef) -> Diagnostic:
     message = "OpenVINO has no kernel for the model, or does not compile it"
     if node is not None:
         message = f"OpenVINO does not compile `{node.operator}` of ONNX"
-    span = None if node is None else place_span(node.doc)
+    span = None if node is None else node.span
     return Diagnostic(CODE, message, span, notes=tuple(said[:MOST_LINES]), hint=HINT)
 
 
 def _named(text: str, graph: GraphDef) -> Iterator[OnnxNode]:
     """The nodes that a message names, in its order."""
-    nodes = list(nodes_of(graph))
+    nodes = list(graph.walk())
     known = {name: node for node in nodes for name in (*node.outputs, node.name) if name}
     for match in NAMED.finditer(text):
         name = next(each for each in match.groups() if each is not None)
