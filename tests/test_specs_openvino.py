@@ -70,7 +70,7 @@ def test_a_damaged_member_is_refused(tmp_path, shared_cache):
     content = bytearray(path.read_bytes())
     content[content.index(bytes(made.member("trace.json"))) + 40] ^= 1
     (tmp_path / "damaged.tpb").write_bytes(content)
-    with pytest.raises(DiagnosticError, match="the content of `trace.json` is corrupted"):
+    with pytest.raises(DiagnosticError, match=r"the content of `trace\.json` is corrupted"):
         tripybuild.load(tmp_path / "damaged.tpb")
     for graph in (b"", b"{}", bytes(made.member("trace.json")).replace(b",3]", b",4]")):
         Executable(made.manifest, {"trace.json": graph}).save(path)
