@@ -6,7 +6,6 @@ and a run.
 
 from collections.abc import Mapping
 from pathlib import Path
-from threading import RLock
 from typing import Any, Self
 
 from tripybuild.artifact import container
@@ -20,7 +19,7 @@ from tripybuild.errors.budget import Budget
 from tripybuild.errors.diagnostics import suggest
 from tripybuild.errors.limits import within_budget
 from tripybuild.process import memory
-from tripybuild.process.per_process import per_process
+from tripybuild.process.per_process import process_lock
 from tripybuild.schema.model.entry_points import find_entry
 from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
 from tripybuild.targets.executable_file import check_manifest
@@ -125,7 +124,7 @@ class ExecutableEntry(CompiledEntry):
         sizes = self.signature.bind(given)
         name = sizes_name(sizes)
         run = self._by_sizes.get(name) or self._load(sizes)
-        with _lock("sizes"):
+        with process_lock("sizes"):
             run = self._by_sizes.setdefault(name, run)
             self._keys.setdefault(name, set()).add(key)
             self._prepared[key] = run
@@ -146,16 +145,9 @@ class ExecutableEntry(CompiledEntry):
     def _load(self, sizes: Mapping[str, int]) -> Run:
         """What its target runs for sizes; native code is not read before the first call."""
         if self._loader is None:
-            with _lock("load"):
+            with process_lock("load"):
                 self._loader = self._loader or self.model.target.load(self)
         return self._loader(sizes)
-
-
-@per_process
-def _lock(what: str) -> RLock:
-    """The lock of this process: one that was forked has none of the threads that hold it."""
-    del what  # there is one for each
-    return RLock()
 
 
 class Executable(CompiledModel):

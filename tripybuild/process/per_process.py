@@ -69,3 +69,10 @@ process = ProcessIdentity()
 def per_process(make: Callable[Taken, Made]) -> PerProcess[Taken, Made]:
     """Let a function make what it makes once, whichever threads ask for it."""
     return PerProcess(make)
+
+
+@per_process
+def process_lock(what: str) -> RLock:
+    """A lock of a name; in a process that was forked it is free, whichever threads held it."""
+    del what  # each name has one
+    return RLock()

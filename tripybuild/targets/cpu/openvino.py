@@ -24,6 +24,7 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.errors.logger import logger
 from tripybuild.model.model_graph import EntryGraph, ModelGraph
 from tripybuild.onnx.text import model_text
+from tripybuild.process.per_process import process_lock
 from tripybuild.reference.execute import reference_run
 from tripybuild.symbolic.dims import evaluate
 from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
@@ -94,8 +95,10 @@ class Openvino(Target):
             name = sizes_name(sizes)
             name = name if name in fixed else ""
             if name not in programs:
-                graph = specialize_graph(entry.graph, sizes) if name else entry.graph
-                programs[name] = self._program(entry, graph)
+                with process_lock("openvino compile"):  # other threads wait for the first
+                    if name not in programs:
+                        graph = specialize_graph(entry.graph, sizes) if name else entry.graph
+                        programs[name] = self._program(entry, graph)
             program = programs[name]
             shapes = [_shape(each, sizes) for each in entry.graph.outputs.values()]
             return lambda arrays: program(arrays, shapes)

@@ -8,14 +8,13 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import RLock
 from typing import Any
 from weakref import WeakSet
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.onnx.model import ExternalData
 from tripybuild.process import memory
-from tripybuild.process.per_process import per_process, process
+from tripybuild.process.per_process import per_process, process, process_lock
 from tripybuild.targets.onnx_runtime.arrays import (
     Array,
     KeptTensor,
@@ -114,7 +113,7 @@ class RuntimeSession:
 
     def _load_again(self) -> None:
         """Load the model in a forked process, once."""
-        with _reload_lock():
+        with process_lock("onnxruntime reload"):
             if self._mark is not process.mark:
                 self._load()
 
@@ -291,12 +290,6 @@ def default_threads() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-@per_process
-def _reload_lock() -> RLock:
-    """Serialize the threads of a forked process that call what was loaded before the fork."""
-    return RLock()
 
 
 _sessions: WeakSet[RuntimeSession] = WeakSet()

@@ -32,7 +32,7 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.onnx.model import GraphDef, OnnxModel, OnnxNode, ValueInfo
 from tripybuild.onnx.protobuf import encode_model
 from tripybuild.process import memory
-from tripybuild.process.per_process import per_process, process
+from tripybuild.process.per_process import process, process_lock
 from tripybuild.targets.openvino.bounds import INT32
 from tripybuild.targets.openvino.library import DEVICE, core
 from tripybuild.targets.openvino.model import ReadableModel
@@ -41,12 +41,6 @@ from tripybuild.targets.openvino.tensors import Array, BoundRequest, OpenvinoPor
 from tripybuild.types.dtypes import float32, int64
 
 Options = Mapping[str, int | str]
-
-
-@per_process
-def _compile_lock() -> threading.RLock:
-    """Serialize the threads of a forked process that call what was compiled before the fork."""
-    return threading.RLock()
 
 
 def _keep(*parts: object) -> None:
@@ -148,7 +142,7 @@ class Program:
 
     def _compile_again(self) -> None:
         """Compile the model in a forked process, once."""
-        with _compile_lock():
+        with process_lock("openvino reload"):
             if self._mark is not process.mark:
                 self._compile()
 

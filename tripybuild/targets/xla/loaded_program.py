@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from threading import RLock
 from typing import Any
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process import memory
-from tripybuild.process.per_process import per_process, process
+from tripybuild.process.per_process import process, process_lock
 from tripybuild.stablehlo.functions import CallPlan
 from tripybuild.targets.xla.arrays import Array, ArrayType, KeptArray, byte_size, reader
 from tripybuild.targets.xla.client import client, devices, placement
@@ -53,12 +52,6 @@ def header_error(reason: str) -> DiagnosticError:
     message = f"the header of the compiled program does not describe it: {reason}"
     hint = "do not run it; compile the model again"
     return DiagnosticError(Diagnostic("executable-altered", message, hint=hint))
-
-
-@per_process
-def _reload_lock() -> RLock:
-    """Serialize the threads of a forked process that call what was loaded before the fork."""
-    return RLock()
 
 
 class LoadedProgram:
@@ -136,7 +129,7 @@ class LoadedProgram:
     def run(self, arrays: Sequence[Any], kept: frozenset[int]) -> list[Any]:
         """Run the program on arrays and on kept results, and keep the results of these numbers."""
         if self._mark is not process.mark:
-            with _reload_lock():
+            with process_lock("xla reload"):
                 if self._mark is not process.mark:
                     self._load()
         try:
