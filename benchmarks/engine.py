@@ -44,10 +44,17 @@ def compile_model(
     weights: Path,
     config: Mapping[str, object] | None,
     output: Path,
+    shapes: Sequence[Mapping[str, int]] = (),
 ) -> None:
-    """Compile a spec with the weights of a checkpoint into a file."""
+    """Compile a spec with the weights of a checkpoint into a file, ahead for some dynamic sizes."""
     tripybuild.compile(
-        spec, target=target, sizes=sizes, weights=weights, config=config, output=output
+        spec,
+        target=target,
+        sizes=sizes,
+        weights=weights,
+        config=config,
+        output=output,
+        shapes=shapes,
     )
 
 
@@ -109,10 +116,10 @@ def load_programs(payload: bytes, weights: Sequence[Array]) -> Callable[..., lis
 
 
 def compile_decoder(
-    spec: Path, checkpoint: Path, shapes: Sequence[Mapping[str, int]], output: Path
+    spec: Path, checkpoint: Path, shapes: Sequence[Mapping[str, int]], output: Path, target: str
 ) -> None:
     """Compile a decoder for the CPU with the weights and the configuration of a folder."""
-    tripybuild.compile(spec, weights=checkpoint, shapes=shapes, output=output)
+    tripybuild.compile(spec, weights=checkpoint, shapes=shapes, output=output, target=target)
 
 
 def generator(path: Path, prompts: Sequence[Sequence[int]]) -> Callable[[int], Any]:

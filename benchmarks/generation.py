@@ -11,8 +11,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ import engine
 from table import Cell, Table, arguments, machine, optional, report
 
 SPEC = Path(__file__).parent.parent / "specs" / "llama.yaml"
-PACKAGES = ("jaxlib", "torch", "transformers")
+PACKAGES = ("jaxlib", "onnxruntime", "torch", "transformers")
+TARGETS = ("cpu:xla", "cpu:onnxruntime")
 PEER = "transformers"
 
 
@@ -68,12 +70,18 @@ def write_checkpoint(job: Job, folder: Path) -> None:
         torch.nn.init.normal_(each, 1.0 if each.ndim == 1 else 0.0, 0.05)
     model.save_pretrained(folder)
     shapes = [{"B": job.batch, "S": job.prompt}, {"B": job.batch, "S": 1}]
-    engine.compile_decoder(SPEC, folder, shapes, folder / "llama.tpb")
+    for target in TARGETS:
+        engine.compile_decoder(SPEC, folder, shapes, executable_file(folder, target), target)
 
 
-def ours(job: Job, folder: Path) -> Callable[[int], Iterable[Sequence[int]]]:
-    """Generate with the executable."""
-    return engine.generator(folder / "llama.tpb", job.prompts())
+def executable_file(folder: Path, target: str) -> Path:
+    """Where an executable is kept."""
+    return folder / f"{target.replace(':', '-')}.tpb"
+
+
+def ours(job: Job, folder: Path, target: str) -> Callable[[int], Iterable[Sequence[int]]]:
+    """Generate with the executable of a target."""
+    return engine.generator(executable_file(folder, target), job.prompts())
 
 
 def transformers(job: Job, folder: Path) -> Callable[[int], Iterable[Sequence[int]]]:
@@ -97,7 +105,11 @@ def transformers(job: Job, folder: Path) -> Callable[[int], Iterable[Sequence[in
     return run
 
 
-CONTESTANTS = {"tripybuild": ours, PEER: transformers}
+Generate = Callable[[int], Iterable[Sequence[int]]]
+CONTESTANTS: Mapping[str, Callable[[Job, Path], Generate]] = {
+    **{f"tripybuild {target}": partial(ours, target=target) for target in TARGETS},
+    PEER: transformers,
+}
 
 
 def measure(name: str, job: Job, folder: Path) -> dict[str, Any]:
