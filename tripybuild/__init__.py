@@ -29,6 +29,7 @@ def compile(
     registry: Registries = None,
     weights: Path | str | None = None,
     config: Path | str | Mapping[str, object] | None = None,
+    buckets: Mapping[str, Sequence[int] | str] | None = None,
 ) -> Executable:
     """Compile a model specification, or a module of the tensorrt dialect.
 
@@ -47,6 +48,8 @@ def compile(
             what the specification names.
         config: A file of JSON or its values, in the place of the configuration that the
             specification has; by default the `config.json` in the folder of `weights`.
+        buckets: The sizes that programs of `cpu:xla` are for, by the names of dynamic sizes:
+            `{"S": [16, 64, 256]}`, or `{"S": "powers"}` of two. Those between are padded.
 
     Returns:
         A callable: arrays by input name in, arrays by output name out. A model of several entries
@@ -71,6 +74,7 @@ def compile(
         homes=given,
         weights=None if weights is None else Path(weights),
         config=Path(config) if isinstance(config, str) else config,
+        buckets=buckets,
     )
     if output is not None:
         executable.save(output)

@@ -13,6 +13,7 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.language.grammar import SnippetError, parse
 from tripybuild.schema.model.entry_points import UNNAMED
 from tripybuild.types.dtypes import BY_NAME
+from tripybuild.types.size_range import SizeRange
 
 _TENSOR = {"name": str, "dtype": str, "shape": [(int, str)]}
 _SIZE = (int, None)
@@ -76,6 +77,8 @@ def _check_entry(entry: Mapping[str, Any]) -> None:
     _check_keys(entry, _ENTRY)
     if not isinstance(entry.get("first", {}), dict):
         raise manifest_error("its `first` cannot be understood")
+    if not _are_buckets(entry.get("buckets", {}), entry["ranges"]):
+        raise manifest_error("its `buckets` cannot be understood")
     for key in ("inputs", "outputs"):
         tensors = entry[key]
         known = all(each["dtype"] in BY_NAME for each in tensors)
@@ -92,6 +95,19 @@ def _check_entry(entry: Mapping[str, Any]) -> None:
             parse(law["that"])
         except SnippetError as error:
             raise manifest_error("its `laws` cannot be understood") from error
+
+
+def _are_buckets(buckets: Any, ranges: Mapping[str, Any]) -> bool:
+    """Whether each size in a range has a bucket, which is in the range itself."""
+    if not matches(buckets, {...: [int]}) or not buckets.keys() <= ranges.keys():
+        return False
+    known = {name: SizeRange.from_json(ranges[name]) for name in buckets}
+    return all(
+        sizes == sorted(set(sizes))
+        and sizes[-1:] == [known[name].max]
+        and all(map(known[name].contains, sizes))
+        for name, sizes in buckets.items()
+    )
 
 
 def _check_keys(content: Mapping[str, Any], forms: Mapping[str, Any]) -> None:

@@ -63,6 +63,13 @@ class SizeAssignment(NamedTuple):
     sizes: dict[str, int]
 
 
+class BucketSizes(NamedTuple):
+    """A size and those that programs are for."""
+
+    name: str
+    sizes: list[int] | str
+
+
 class InputFile(NamedTuple):
     """An input and the file that holds it."""
 
@@ -116,6 +123,18 @@ def shape(text: str) -> SizeAssignment:
             raise typer.BadParameter(f"`{name}` is specified twice")
         sizes[name] = int(value)
     return SizeAssignment(sizes)
+
+
+def buckets(text: str) -> BucketSizes:
+    """Read `S=16,64,256` or `S=powers`."""
+    name, value = _split(text, "S=16,64,256")
+    if value == "powers":
+        return BucketSizes(name, value)
+    sizes = value.split(",")
+    for each in sizes:
+        if NUMBER.fullmatch(each.strip()) is None:
+            raise typer.BadParameter(f"`{each}` is not a size")
+    return BucketSizes(name, [int(each) for each in sizes])
 
 
 def source(text: str) -> InputFile:

@@ -11,7 +11,7 @@ from typing import Any
 from tripybuild.compiler.executable import Executable, read_executable
 from tripybuild.compiler.lowering.footprint import check_footprint, check_together
 from tripybuild.compiler.lowering.specialize import check_laws
-from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.errors.logger import logger
 from tripybuild.model.config import ConfigChoice
 from tripybuild.model.graph_builder import build
@@ -19,7 +19,7 @@ from tripybuild.model.libraries import Homes, no_libraries
 from tripybuild.model.model_graph import EntryGraph, ModelGraph, Origin
 from tripybuild.model.size_limits import check_graph_bytes
 from tripybuild.process.gc_pause import pause_gc
-from tripybuild.targets.model_manifest import manifest_of_model
+from tripybuild.targets.model_manifest import Buckets, add_buckets, check_range, manifest_of_model
 from tripybuild.targets.protocol import CompileRequest, Shapes, Target
 from tripybuild.targets.table import DEFAULT, check_name, find_target, forms, is_mlir, parse_target
 from tripybuild.trace import printer
@@ -48,6 +48,7 @@ def compile_spec(
     homes: Homes = no_libraries,
     weights: Path | None = None,
     config: Config = None,
+    buckets: Buckets | None = None,
 ) -> Executable:
     """Compile a model.
 
@@ -66,6 +67,8 @@ def compile_spec(
             files that the model names; it may be anywhere.
         config: A file of JSON or its values, in the place of the configuration that the model has;
             by default that in the folder of the weights.
+        buckets: Sizes that programs are for, by the names of dynamic sizes, or `powers` of two:
+            those between are padded to the next. Only XLA has a program for each size without.
 
     Raises:
         DiagnosticError: With all that is wrong with the model, its weights or the request.
@@ -78,7 +81,8 @@ def compile_spec(
     began = perf_counter()
     tell = progress or (lambda phase, seconds: None)  # noqa: ARG005
     if is_mlir(path):
-        _refuse_spec_options(path, sizes=sizes, shapes=shapes, weights=weights, config=config)
+        own: dict[str, Any] = {"sizes": sizes, "shapes": shapes, "buckets": buckets}
+        _refuse_spec_options(path, **own, weights=weights, config=config)
         return Executable.of(chosen.compile_module(path, timeout, tell, function))
     if function is not None:
         message = f"`{path}` is a spec, and has no function `{function}`"
@@ -98,6 +102,7 @@ def compile_spec(
         provenance,
         lambda at: tell(at, perf_counter() - began),
         timeout,
+        buckets=buckets,
     )
 
 
@@ -111,6 +116,7 @@ def compile_graph(
     tell: Callable[[str], None] = lambda _: None,
     timeout: float | None = None,
     options: Mapping[str, Any] | None = None,
+    buckets: Buckets | None = None,
 ) -> Executable:
     """Compile graphs, whatever they were recorded from.
 
@@ -123,6 +129,7 @@ def compile_graph(
         tell: Told the name of each phase.
         timeout: Seconds that the compiler may take.
         options: How the compiler builds, for targets that take options.
+        buckets: As for `compile_spec`.
 
     Raises:
         DiagnosticError: A law does not hold for these sizes, or the compiler refuses the graph.
@@ -133,6 +140,8 @@ def compile_graph(
     manifest = manifest_of_model(built, target.name, shapes)
     if target.options:
         manifest["options"] = dict(target.options)
+    if buckets:
+        add_buckets(manifest, built, target, buckets)
     manifest["provenance"] = provenance
     recipes = needed_recipes(built.prepared, built.declared_weights)
     if recipes:
@@ -258,7 +267,7 @@ def sizes_to_compile(built: ModelGraph, shapes: Shapes) -> dict[str, list[dict[s
     """
     for asked in shapes:
         for name, size in asked.items():
-            _check_range(built, name, size)
+            check_range(built, name, size)
     return {name: _sizes_of_entry(entry, shapes) for name, entry in built.entries.items()}
 
 
@@ -272,19 +281,6 @@ def _sizes_of_entry(entry: EntryGraph, shapes: Shapes) -> list[dict[str, int]]:
     return result
 
 
-def _check_range(built: ModelGraph, name: str, size: int) -> None:
-    if name not in built.ranges:
-        near = suggest(name, built.ranges)
-        hint = (
-            f"did you mean `{near}`?"
-            if near
-            else f"the dynamic sizes are {', '.join(built.ranges) or 'none'}"
-        )
-        message = f"`{built.name}` has no dynamic size `{name}`"
-        raise DiagnosticError(Diagnostic("unknown-size", message, hint=hint))
-    built.ranges[name].check(name, size, built.document.span(("ranges", name)))
-
-
 def _refuse_spec_options(
     path: Path,
     *,
@@ -293,6 +289,7 @@ def _refuse_spec_options(
     weights: object = None,
     config: object = None,
     entry: object = None,
+    buckets: object = None,
 ) -> None:
     """A module says its sizes, ranges and weights itself.
 
@@ -308,6 +305,9 @@ def _refuse_spec_options(
         message = f"`{path}` is a module, and declares the sizes that it is compiled for"
         hint = "`--shapes` is for specs; give arguments a `tensorrt.shape_profile`"
         found.append(Diagnostic("unknown-size", message, hint=hint))
+    if buckets:
+        message = f"`{path}` is a module, and has one program"
+        found.append(Diagnostic("unknown-size", message, hint="`--buckets` is for specs"))
     if weights:
         message = f"`{path}` is a module, and has its weights itself"
         hint = "`--weights` is for specs"

@@ -198,6 +198,7 @@ CODES: dict[str, str] = {
     ),
     "input-shape": "The shape of an input differs from the signature.",
     "size-out-of-range": "A dynamic size is outside of the model's `ranges`.",
+    "bucket-changes-result": "A size that is padded to a bucket would change what is computed.",
     # Compilers, and what they made before
     "compiler-crashed": "The native compiler crashed in its subprocess.",
     "compiler-failed": "The native compiler rejected the model.",

@@ -11,6 +11,8 @@ from types import MappingProxyType
 from typing import Any
 
 from tripybuild.language.call_check import check_arguments
+from tripybuild.stablehlo.bounded import BoundedSizes as BoundedSizes
+from tripybuild.stablehlo.bounded_moves import UnboundedOperation as UnboundedOperation
 from tripybuild.stablehlo.broadcast import (
     broadcast_in_dim as broadcast_in_dim,
     broadcast_to as broadcast_to,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from tripybuild.stablehlo.module import emit, integers
-from tripybuild.stablehlo.value import HloValue
+from tripybuild.stablehlo.value import HloValue, same_sizes
 
 
 def broadcast_in_dim(input: HloValue, shape: Sequence[int], dims: Sequence[int]) -> HloValue:
@@ -15,7 +15,7 @@ def broadcast_in_dim(input: HloValue, shape: Sequence[int], dims: Sequence[int])
     shape, dims = tuple(shape), tuple(dims)
     if not _fits(input.shape, shape, dims):
         raise ValueError(f"shape {input.shape} does not broadcast to {shape} along {dims}")
-    if shape == input.shape and dims == tuple(range(len(shape))):
+    if same_sizes(shape, input.shape) and dims == tuple(range(len(shape))):
         return input
     attributes = {"broadcast_dimensions": integers(dims)}
     return emit("stablehlo.broadcast_in_dim", (input,), input.dtype, shape, attributes)
@@ -24,14 +24,14 @@ def broadcast_in_dim(input: HloValue, shape: Sequence[int], dims: Sequence[int])
 @lru_cache(maxsize=4096)
 def _fits(sizes: tuple[int, ...], shape: tuple[int, ...], dims: tuple[int, ...]) -> bool:
     return len(dims) == len(sizes) == len(set(dims)) and all(
-        0 <= dim < len(shape) and size in (1, shape[dim])
+        0 <= dim < len(shape) and (same_sizes(size, 1) or same_sizes(size, shape[dim]))
         for size, dim in zip(sizes, dims, strict=True)
     )
 
 
 def broadcast_to(input: HloValue, shape: Sequence[int]) -> HloValue:
     """Repeat dimensions of size one, and add new ones in front, until the shape is `shape`."""
-    if input.shape == shape:
+    if same_sizes(input.shape, tuple(shape)):
         return input
     new = len(shape) - len(input.shape)
     if new < 0:
@@ -45,7 +45,7 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     rank = max(map(len, shapes), default=0)
     result = []
     for sizes in zip(*[(1,) * (rank - len(shape)) + shape for shape in shapes], strict=True):
-        wide = {size for size in sizes if size != 1}
+        wide = {size for size in sizes if not same_sizes(size, 1)}
         if len(wide) > 1:
             raise ValueError(f"shapes {' and '.join(map(str, shapes))} do not broadcast")
         result.append(wide.pop() if wide else 1)

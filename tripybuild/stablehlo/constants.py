@@ -11,6 +11,7 @@ from tripybuild.stablehlo import bindings
 from tripybuild.stablehlo.broadcast import broadcast_in_dim
 from tripybuild.stablehlo.module import current, emit, integer
 from tripybuild.stablehlo.value import HloValue, Number
+from tripybuild.symbolic.dims import Dim
 from tripybuild.types import dtypes
 
 if TYPE_CHECKING:
@@ -20,12 +21,12 @@ if TYPE_CHECKING:
 
 
 def constant(
-    value: "Number | Sequence[Any] | Array",
+    value: "Number | Dim | Sequence[Any] | Array",
     dtype: dtypes.dtype,
     shape: Sequence[int] | None = None,
 ) -> HloValue:
     """A number (repeated to `shape`), nested lists or an array as a tensor."""
-    if isinstance(value, bool | int | float):
+    if isinstance(value, bool | int | float | Dim):
         return scalar(value, dtype, tuple(shape or ()))
     array = bindings.numpy.asarray(value)
     if array.size and array.dtype.kind == "f" and dtype.kind != "float":
@@ -44,8 +45,8 @@ def _dense(array: "Array", dtype: dtypes.dtype) -> HloValue:
     return emit("stablehlo.constant", (), dtype, array.shape, {"value": attribute})
 
 
-def scalar(value: Number, dtype: dtypes.dtype, shape: tuple[int, ...] = ()) -> HloValue:
-    """A number repeated to a shape; made once per module."""
+def scalar(value: Number | Dim, dtype: dtypes.dtype, shape: tuple[int, ...] = ()) -> HloValue:
+    """A number, or the size of a call, repeated to a shape; made once per module."""
     module = current()
     key = (str(value), dtype, shape)  # as text, -0.0 is not 0.0, and NaN is itself
     made = module.constants.get(key)
@@ -56,7 +57,11 @@ def scalar(value: Number, dtype: dtypes.dtype, shape: tuple[int, ...] = ()) -> H
     return made
 
 
-def _number(value: Number, dtype: dtypes.dtype) -> HloValue:
+def _number(value: Number | Dim, dtype: dtypes.dtype) -> HloValue:
+    bounds = current().bounds
+    if isinstance(value, Dim):
+        assert bounds is not None  # or there would be a number
+        return bounds.scalar(value, dtype)
     ir = bindings.ir
     kind = current().type(dtype, ())
     if dtype.kind == "float":

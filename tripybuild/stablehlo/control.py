@@ -11,7 +11,7 @@ from tripybuild.stablehlo.module import TensorType
 from tripybuild.stablehlo.regions import emit_branches, emit_regions
 from tripybuild.stablehlo.shapes import reshape
 from tripybuild.stablehlo.slices import dynamic_slice, dynamic_update_slice
-from tripybuild.stablehlo.value import HloValue
+from tripybuild.stablehlo.value import HloValue, same_sizes
 from tripybuild.types import dtypes
 
 Body = Callable[..., HloValue | Sequence[HloValue]]
@@ -37,7 +37,7 @@ def while_(state: Sequence[HloValue], condition: Body, body: Body) -> tuple[HloV
 
     def advance(*values: HloValue) -> list[HloValue]:
         results = _many(body(*values))
-        if _types(results) != types:
+        if not same_sizes(_types(results), types):
             raise ValueError(f"a loop over {list(state)} cannot continue with {results}")
         return results
 

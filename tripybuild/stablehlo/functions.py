@@ -42,7 +42,8 @@ class OutlinedFunction:
         attributes = {"callee": ir.FlatSymbolRefAttr.get(self.name)}
         if not self.inline:
             attributes[NOINLINE] = module.parse_attribute('{inlineable = "false"}')
-        made = ir.Operation.create("func.call", types, [each.mlir for each in operands], attributes)
+        taken = [each.mlir for each in (*operands, *module.true_sizes)]
+        made = ir.Operation.create("func.call", types, taken, attributes)
         pairs = zip(made.results, self.gives, strict=True)
         return [HloValue(mlir, *each) for mlir, each in pairs]
 
@@ -63,21 +64,27 @@ def outline_function(
     """
     ir, module = bindings.ir, current()
     function = create_function(module.mlir.body, name, "private")
-    types = [module.type(*each) for each in takes]
+    sizes = module.true_sizes
+    types = [module.type(*each) for each in takes] + [each.mlir.type for each in sizes]
     block = ir.Block.create_at_start(
         function.regions[0], types, [ir.Location.unknown()] * len(types)
     )
     outside, module.constants = module.constants, {}
+    (*arguments,) = block.arguments
+    module.true_sizes = [
+        HloValue(mlir, each.dtype, ())
+        for mlir, each in zip(arguments[len(takes) :], sizes, strict=True)
+    ]
     try:
         with ir.InsertionPoint(block):
-            pairs = zip(block.arguments, takes, strict=True)
+            pairs = zip(arguments, takes, strict=False)
             gives = fill([HloValue(mlir, *each) for mlir, each in pairs])
             ir.Operation.create("func.return", operands=[each.mlir for each in gives])
     finally:
-        module.constants = outside
+        module.constants, module.true_sizes = outside, sizes
     function.attributes["function_type"] = function_type(types, [each.mlir.type for each in gives])
     if donated:
-        function.attributes["arg_attrs"] = donation_attributes(len(takes), donated)
+        function.attributes["arg_attrs"] = donation_attributes(len(types), donated)
     return OutlinedFunction(name, tuple((each.dtype, each.shape) for each in gives))
 
 

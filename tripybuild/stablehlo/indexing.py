@@ -17,7 +17,7 @@ from tripybuild.stablehlo.module import emit, integer, integers
 from tripybuild.stablehlo.operands import check_dims
 from tripybuild.stablehlo.regions import emit_regions
 from tripybuild.stablehlo.shapes import concatenate, reshape, transpose
-from tripybuild.stablehlo.value import HloValue
+from tripybuild.stablehlo.value import HloValue, same_sizes
 from tripybuild.types import dtypes
 
 
@@ -92,7 +92,10 @@ def scatter_nd(input: HloValue, indices: HloValue, updates: HloValue) -> HloValu
     """
     length = _vector_length(input, indices)
     lead = indices.shape[:-1]
-    if updates.shape != (*lead, *input.shape[length:]) or updates.dtype is not input.dtype:
+    if (
+        not same_sizes(updates.shape, (*lead, *input.shape[length:]))
+        or updates.dtype is not input.dtype
+    ):
         raise ValueError(f"{updates} does not fit {indices} of {input}")
     dims = list(range(length))
     windows = list(range(len(lead), updates.rank))
@@ -114,7 +117,7 @@ def scatter_along(input: HloValue, indices: HloValue, updates: HloValue, dim: in
 
     `indices` and `updates` have one shape, that is no larger than the input's beside `dim`.
     """
-    if not (0 <= dim < input.rank and indices.shape == updates.shape):
+    if not (0 <= dim < input.rank and same_sizes(indices.shape, updates.shape)):
         raise ValueError(f"{updates} cannot be put along dimension {dim} of {input} by {indices}")
     along = _from_start(indices, input.shape[dim])
     shape = indices.shape

@@ -17,7 +17,7 @@ from tripybuild.stablehlo.comparison import clamp, convert
 from tripybuild.stablehlo.constants import constant
 from tripybuild.stablehlo.elementwise import round_nearest_even
 from tripybuild.stablehlo.indexing import take
-from tripybuild.stablehlo.value import HloValue
+from tripybuild.stablehlo.value import HloValue, same_sizes
 from tripybuild.types import dtypes
 
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ def resample(
     narrow = input.dtype
     value = input if kind == "nearest" else convert(input, dtypes.float32)
     # The dimensions that shrink most come first: they leave less for the others to do.
-    order = sorted(range(input.rank), key=lambda d: shape[d] / max(input.shape[d], 1))
-    for dim in (d for d in order if shape[d] != input.shape[d]):
+    resized = [d for d in range(input.rank) if not same_sizes(shape[d], input.shape[d])]
+    for dim in sorted(resized, key=lambda d: shape[d] / max(input.shape[d], 1)):
         places = _source_positions(input.shape[dim], shape[dim], coordinates, selector)
         taps = _nearest(places, rounding) if kind == "nearest" else _taps(places, kind, coefficient)
         value = _weighted_sum(value, taps, dim)

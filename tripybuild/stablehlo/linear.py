@@ -16,7 +16,7 @@ from tripybuild.stablehlo.module import emit, integer, integers, padding_pairs
 from tripybuild.stablehlo.operands import same_types
 from tripybuild.stablehlo.reductions import reduce, window_sizes
 from tripybuild.stablehlo.shapes import reshape, transpose
-from tripybuild.stablehlo.value import OPERATORS, HloValue
+from tripybuild.stablehlo.value import OPERATORS, HloValue, same_sizes
 from tripybuild.types import dtypes
 
 Pairs = Sequence[Sequence[int]]
@@ -34,7 +34,7 @@ def dot_general(
     (lhs_sum, rhs_sum), (lhs_batch, rhs_batch) = contracting_dims, batch_dims
     taken = [(*lhs_batch, *lhs_sum), (*rhs_batch, *rhs_sum)]
     sizes = [[each.shape[i] for i in dims] for each, dims in zip((lhs, rhs), taken, strict=True)]
-    if sizes[0] != sizes[1] or len(lhs_sum) != len(rhs_sum):
+    if not same_sizes(*sizes) or len(lhs_sum) != len(rhs_sum):
         shapes = f"{lhs.shape} and {rhs.shape}"
         raise ValueError(f"shapes {shapes} do not match along {taken[0]} and {taken[1]}")
     numbers = bindings.stablehlo.DotDimensionNumbers.get(
@@ -53,9 +53,11 @@ def dot_general(
 
 def matmul(lhs: HloValue, rhs: HloValue) -> HloValue:
     """numpy.matmul: matrices are the last two dimensions, vectors are allowed, others broadcast."""
-    if min(lhs.rank, rhs.rank) == 0 or lhs.shape[-1] != rhs.shape[max(rhs.rank - 2, 0)]:
+    if min(lhs.rank, rhs.rank) == 0 or not same_sizes(
+        lhs.shape[-1], rhs.shape[max(rhs.rank - 2, 0)]
+    ):
         raise ValueError(f"shapes {lhs.shape} and {rhs.shape} do not multiply")
-    if rhs.rank > 2 and math.prod(rhs.shape[:-2]) == 1 and rhs.rank <= lhs.rank:
+    if rhs.rank > 2 and same_sizes(math.prod(rhs.shape[:-2]), 1) and rhs.rank <= lhs.rank:
         rhs = reshape(rhs, rhs.shape[-2:])
     if rhs.rank <= 2:
         return dot_general(lhs, rhs, ([lhs.rank - 1], [max(rhs.rank - 2, 0)]))
@@ -173,9 +175,9 @@ def _sizes(inputs: Sequence[HloValue], terms: Sequence[str]) -> dict[str, int]:
     for term, value in zip(terms, inputs, strict=True):
         for label, size in zip(term, value.shape, strict=True):
             known = sizes.get(label, 1)
-            if size not in (1, known) and known != 1:
+            if not any(same_sizes(size, n) for n in (1, known)) and not same_sizes(known, 1):
                 raise ValueError(f"`{label}` is both {known} and {size}")
-            sizes[label] = known if size == 1 else size
+            sizes[label] = known if same_sizes(size, 1) else size
     return sizes
 
 

@@ -7,17 +7,76 @@ much.
 
 import io
 import threading
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 from tripybuild.errors.diagnostics import portable_path
 from tripybuild.stablehlo import bindings
 from tripybuild.stablehlo.value import HloValue
+from tripybuild.symbolic.dims import Dim
 from tripybuild.types import dtypes
 
 TensorType = tuple[dtypes.dtype, tuple[int, ...]]
+Region = tuple[Sequence[TensorType], Callable[..., Sequence[HloValue]]]
+
+
+class SizeArray(NamedTuple):
+    """An attribute that is a list of sizes, some of which may be symbolic."""
+
+    sizes: tuple[Any, ...]
+    mlir: Any
+
+
+@dataclass(slots=True)
+class Emission:
+    """An operation that is about to be appended.
+
+    Args:
+        name: Its name in MLIR.
+        operands: What it takes.
+        results: The types of its results.
+        attributes: Its attributes.
+        regions: What its regions take, and what fills them.
+    """
+
+    name: str
+    operands: list[HloValue]
+    results: list[TensorType]
+    attributes: dict[str, Any]
+    regions: list[Region]
+
+    def append(self) -> tuple[HloValue, ...]:
+        """Append the operation, as it is, to the module that is being built."""
+        module = current()
+        types = [module.type(*each) for each in self.results]
+        plain = {
+            name: each.mlir if isinstance(each, SizeArray) else each
+            for name, each in self.attributes.items()
+        }
+        given = [value.mlir for value in self.operands]
+        made = module.create(self.name, types, given, plain, regions=len(self.regions))
+        for region, (takes, fill) in zip(made.regions, self.regions, strict=True):
+            fill_region(region, takes, fill)
+        pairs = zip(made.results, self.results, strict=True)
+        return tuple(HloValue(mlir, *each) for mlir, each in pairs)
+
+
+class SizeBounds(Protocol):
+    """How symbolic sizes stand in a module: the largest that they can be, and what they are."""
+
+    symbols: tuple[str, ...]
+
+    def largest(self, size: Any) -> int:
+        """The number that stands in types for a size."""
+
+    def scalar(self, size: Dim, dtype: dtypes.dtype) -> HloValue:
+        """The size of a call, as a tensor of rank 0."""
+
+    def emit(self, emission: Emission) -> tuple[HloValue, ...]:
+        """Append an operation, or others for it, whose results are right below the true sizes."""
 
 
 class _ActiveModule(threading.local):
@@ -47,7 +106,8 @@ def donation_attributes(count: int, donated: Mapping[int, int]) -> Any:
 class HloModule:
     """A module under construction; use it as a context manager.
 
-    The arguments of `@main` are the weights, then the inputs, each in the order given.
+    The arguments of `@main` are the weights, then the inputs, each in the order given. Sizes are
+    numbers, or have bounds; `scalar` arguments that a caller adds then say what they are.
     """
 
     def __init__(
@@ -55,9 +115,11 @@ class HloModule:
         weights: Mapping[str, TensorType],
         inputs: Mapping[str, TensorType],
         folder: Path | None = None,
+        bounds: SizeBounds | None = None,
     ) -> None:
         ir = bindings.ir
         self._folder = folder
+        self.bounds = bounds
         self.context = context()
         self.constants: dict[tuple[object, ...], HloValue] = {}
         self.functions: dict[tuple[object, ...], Any] = {}
@@ -74,6 +136,9 @@ class HloModule:
             self._block = ir.Block.create_at_start(self._function.regions[0], [])
             self.weights = {name: self._argument(name, *type_) for name, type_ in weights.items()}
             self.inputs = {name: self._argument(name, *type_) for name, type_ in inputs.items()}
+            symbols = () if bounds is None else bounds.symbols
+            # What the symbols are in a call; a function has arguments of its own for them.
+            self.true_sizes = [self._argument(name, dtypes.int64, ()) for name in symbols]
 
     def _argument(self, name: str, dtype: dtypes.dtype, shape: Sequence[int]) -> HloValue:
         location = bindings.ir.Location.name(name)
@@ -98,7 +163,8 @@ class HloModule:
         kind = self._types.get((dtype, shape))
         if kind is None:
             element = bindings.ir.Type.parse(dtype.mlir, self.context)
-            kind = bindings.ir.RankedTensorType.get(list(shape), element)
+            sizes = shape if self.bounds is None else map(self.bounds.largest, shape)
+            kind = bindings.ir.RankedTensorType.get(list(sizes), element)
             self._types[dtype, shape] = kind
         return kind
 
@@ -219,6 +285,9 @@ def emit(
 ) -> HloValue:
     """Append one operation with one result."""
     module = current()
+    if module.bounds is not None:
+        plain = Emission(name, list(operands), [(dtype, shape)], attributes or {}, [])
+        return module.bounds.emit(plain)[0]
     kind = module.type(dtype, shape)
     operation = module.create(name, [kind], [value.mlir for value in operands], attributes)
     return HloValue(operation.result, dtype, shape)
@@ -229,9 +298,10 @@ def integers(values: Sequence[int]) -> Any:
     module, key = current(), tuple(values)
     attribute = module.arrays.get(key)
     if attribute is None:
-        attribute = bindings.ir.DenseI64ArrayAttr.get(key, module.context)
+        known = key if module.bounds is None else tuple(map(module.bounds.largest, key))
+        attribute = bindings.ir.DenseI64ArrayAttr.get(known, module.context)
         module.arrays[key] = attribute
-    return attribute
+    return attribute if module.bounds is None else SizeArray(key, attribute)
 
 
 def integer(value: int) -> Any:
@@ -242,5 +312,34 @@ def integer(value: int) -> Any:
 
 def padding_pairs(edges: Sequence[Sequence[int]]) -> Any:
     """An attribute of type `dense<...> : tensor<Nx2xi64>`, one row for each dimension."""
-    rows = bindings.numpy.array(edges, bindings.numpy.int64).reshape(-1, 2)
-    return bindings.ir.DenseElementsAttr.get(rows, context=current().context)
+    bounds = current().bounds
+    known = edges if bounds is None else [list(map(bounds.largest, each)) for each in edges]
+    rows = bindings.numpy.array(known, bindings.numpy.int64).reshape(-1, 2)
+    made = bindings.ir.DenseElementsAttr.get(rows, context=current().context)
+    return made if bounds is None else SizeArray(tuple(map(tuple, edges)), made)
+
+
+def fill_region(
+    region: Any, takes: Sequence[TensorType], fill: Callable[..., Sequence[HloValue]]
+) -> None:
+    """Build the inside of a region from its arguments."""
+    ir = bindings.ir
+    kinds = [current().type(*take) for take in takes]
+    locations = [ir.Location.current] * len(kinds)
+    block = ir.Block.create_at_start(region, kinds, locations)
+    arguments = [HloValue(mlir, *take) for mlir, take in zip(block.arguments, takes, strict=True)]
+    with inside(block):
+        gives = [value.mlir for value in fill(*arguments)]
+        ir.Operation.create("stablehlo.return", operands=gives)
+
+
+@contextmanager
+def inside(block: Any) -> Iterator[None]:
+    """Append to a block of a region; what is built there cannot be used outside."""
+    module = current()
+    module.depth += 1
+    try:
+        with bindings.ir.InsertionPoint(block):
+            yield
+    finally:
+        module.depth -= 1

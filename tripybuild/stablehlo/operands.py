@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from tripybuild.stablehlo.broadcast import broadcast_shapes, broadcast_to
 from tripybuild.stablehlo.constants import scalar
-from tripybuild.stablehlo.value import HloValue, Operand
+from tripybuild.stablehlo.value import HloValue, Operand, same_sizes
 
 
 def same_types(*operands: Operand) -> list[HloValue]:
@@ -42,7 +42,7 @@ def pair(lhs: Operand, rhs: Operand) -> tuple[HloValue, HloValue]:
     if isinstance(lhs, HloValue):
         if not isinstance(rhs, HloValue):
             return lhs, scalar(rhs, lhs.dtype, lhs.shape)
-        if lhs.dtype is rhs.dtype and lhs.shape == rhs.shape:
+        if lhs.dtype is rhs.dtype and same_sizes(lhs.shape, rhs.shape):
             return lhs, rhs
     elif isinstance(rhs, HloValue):
         return scalar(lhs, rhs.dtype, rhs.shape), rhs

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from tripybuild.stablehlo.broadcast import broadcast_in_dim
 from tripybuild.stablehlo.module import emit, integer, integers
 from tripybuild.stablehlo.operands import check_dims, same_types
-from tripybuild.stablehlo.value import HloValue, Operand
+from tripybuild.stablehlo.value import HloValue, Operand, same_sizes
 
 
 def reshape(input: HloValue, shape: Sequence[int]) -> HloValue:
@@ -17,7 +17,7 @@ def reshape(input: HloValue, shape: Sequence[int]) -> HloValue:
     shape = tuple(shape)
     if math.prod(shape) != math.prod(input.shape) or any(size < 0 for size in shape):
         raise ValueError(f"a tensor of shape {input.shape} does not fit in shape {shape}")
-    if shape == input.shape:
+    if same_sizes(shape, input.shape):
         return input
     return emit("stablehlo.reshape", (input,), input.dtype, shape)
 
@@ -72,8 +72,10 @@ def pad(
         raise ValueError(f"edges {edges} do not fit shape {input.shape}")
     tensor, filler = same_types(input, value)
     edges_and_sizes = zip(low, high, between, input.shape, strict=True)
-    shape = tuple(a + b + n + max(n - 1, 0) * gap for a, b, gap, n in edges_and_sizes)
-    if min(shape, default=0) < 0:
+    shape = tuple(
+        a + b + n + (max(n - 1, 0) * gap if gap else 0) for a, b, gap, n in edges_and_sizes
+    )
+    if any(size < 0 for size in shape):
         raise ValueError(f"edges {tuple(low)} and {tuple(high)} cut too much off {input.shape}")
     if not (any(low) or any(high) or any(between)):
         return input
@@ -95,7 +97,9 @@ def spread_scale(scale: HloValue, shape: Sequence[int], dim: int | None = None) 
     if not scale.shape or dim is not None:
         return broadcast_in_dim(scale, shape, [dim] if dim is not None else [])
     pairs = list(zip(scale.shape, shape, strict=False))
-    if scale.rank != len(shape) or not all(a == b or (a and b % a == 0) for a, b in pairs):
+    if scale.rank != len(shape) or not all(
+        same_sizes(a, b) or (a and b % a == 0) for a, b in pairs
+    ):
         raise ValueError(f"scales of shape {scale.shape} are not for blocks of {shape}")
     blocks = [part for count, size in pairs for part in (count, size // max(count, 1))]
     return reshape(broadcast_in_dim(scale, blocks, range(0, len(blocks), 2)), shape)

@@ -13,7 +13,7 @@ from tripybuild.stablehlo.indexing import take
 from tripybuild.stablehlo.module import emit, integers
 from tripybuild.stablehlo.operands import same_types
 from tripybuild.stablehlo.shapes import pad, reshape, reverse
-from tripybuild.stablehlo.value import HloValue, Operand
+from tripybuild.stablehlo.value import HloValue, Operand, same_sizes
 from tripybuild.types import dtypes
 
 
@@ -33,7 +33,7 @@ def slice(
         part = f"{tuple(start)} to {tuple(limit)} by {steps}"
         raise ValueError(f"a slice from {part} does not lie in shape {input.shape}")
     shape = tuple([-((a - b) // s) for a, b, s in zip(start, limit, steps, strict=True)])
-    if shape == input.shape:
+    if same_sizes(shape, input.shape):
         return input
     attributes = {
         "start_indices": integers(start),
@@ -56,7 +56,7 @@ def strided_slice(
     What lies outside is refused (`strict`), `fill` (0 by default), or read from inside after
     `reflect`ing at the edges, `wrap`ping around, or `clamp`ing to the edge.
     """
-    if not len(start) == len(size) == len(step) == input.rank or min(size, default=0) < 0:
+    if not len(start) == len(size) == len(step) == input.rank or any(n < 0 for n in size):
         part = f"{tuple(start)}, {tuple(size)} and {tuple(step)}"
         raise ValueError(f"start, size and step {part} do not fit shape {input.shape}")
     if mode not in ("strict", "fill", *MODES):
@@ -82,10 +82,16 @@ def _reach(
     """How far the wanted places reach out of each dimension, before it and behind it."""
     low, high = [], []
     for extent, first, count, distance in zip(shape, start, size, step, strict=True):
-        last = first + (count - 1) * distance
-        low.append(max(0, -min(first, last)) if count else 0)
-        high.append(max(0, max(first, last) - extent + 1) if count else 0)
+        begin, end = _ends(first, count, distance)
+        low.append(max(0, -begin) if count else 0)
+        high.append(max(0, end - extent + 1) if count else 0)
     return low, high
+
+
+def _ends(first: int, count: int, distance: int) -> tuple[int, int]:
+    """The first and the last of places, whichever way they go."""
+    last = first + (count - 1) * distance
+    return (last, first) if distance < 0 else (first, last)
 
 
 def _reflect(place: int, size: int) -> int:
@@ -115,9 +121,9 @@ def _straight(
     """A slice whose steps are not 0; a backward one is a forward one reversed."""
     low, high, strides = [], [], []
     for first, count, distance in zip(start, size, step, strict=True):
-        last = first + (count - 1) * distance
-        low.append(min(first, last) if count else 0)
-        high.append(max(first, last) + 1 if count else 0)
+        begin, end = _ends(first, count, distance)
+        low.append(begin if count else 0)
+        high.append(end + 1 if count else 0)
         strides.append(abs(distance))
     part = slice(input, low, high, strides)
     return reverse(part, [dim for dim, distance in enumerate(step) if distance < 0])

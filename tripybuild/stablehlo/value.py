@@ -6,6 +6,8 @@ Invariant: a Value says nothing that its MLIR type does not say; it only says it
 from collections.abc import Callable
 from typing import Any
 
+from tripybuild.symbolic.conditions import UndecidedSize
+from tripybuild.symbolic.dims import same
 from tripybuild.types import dtypes
 
 # What `+` and its kin do is filled in by the modules that build it, so that this one imports none.
@@ -26,6 +28,14 @@ def _operator(
         return OPERATORS[name](other, self)
 
     return left, right
+
+
+def same_sizes(left: object, right: object) -> bool:
+    """Whether two sizes, or two shapes, are one, whatever symbols stand for."""
+    try:
+        return bool(left == right)
+    except UndecidedSize:
+        return same(left, right)
 
 
 class HloValue:

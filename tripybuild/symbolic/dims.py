@@ -265,6 +265,14 @@ def evaluate(value: Size, sizes: Mapping[str, int]) -> int:
     return value_of(value.terms, sizes) if type(value) is Dim else int(value)
 
 
+def substitute_size(size: Dim, sizes: "Mapping[str, Size]") -> Size:
+    """Put sizes in the place of symbols; bounds are not checked where all are numbers."""
+    numbers = {name: each for name, each in sizes.items() if not isinstance(each, Dim)}
+    if numbers.keys() >= size.symbols:
+        return value_of(size.terms, numbers)
+    return size.substitute(sizes)
+
+
 def substitute(value: Size | Truth, sizes: Mapping[str, Size]) -> Size | Truth:
     """Put sizes in the place of symbols, in a size or in a condition."""
     if isinstance(value, Condition):

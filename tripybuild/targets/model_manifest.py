@@ -5,12 +5,12 @@ import math
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tripybuild.artifact.graph_json import encode_value, from_data, law_data, to_data
 from tripybuild.documents.json_reader import parse_json
 from tripybuild.errors.budget import Budget
-from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.errors.limits import within_budget
 from tripybuild.language.records import Record
 from tripybuild.model.model_graph import EntryGraph, ModelGraph
@@ -20,6 +20,13 @@ from tripybuild.trace.generated_code import operation_class
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.values import Value
 from tripybuild.version import VERSION
+
+if TYPE_CHECKING:  # whose compiled models read what is here
+    from tripybuild.targets.protocol import Target
+
+
+# The sizes that programs are for, by the names of dynamic sizes, or `powers` of two.
+Buckets = Mapping[str, Sequence[int] | str]
 
 
 def manifest_of_model(
@@ -110,3 +117,72 @@ def read_graph(text: memoryview, arrays: Mapping[str, Any], symbols: Mapping[str
             message = "the executable's graph cannot be read: it is not JSON"
             raise DiagnosticError(Diagnostic("executable-altered", message)) from error
         return from_data(data, arrays, symbols, operation_class)
+
+
+def check_range(built: ModelGraph, name: str, size: object) -> None:
+    """Refuse a size that the model has not, or not of this number.
+
+    Raises:
+        DiagnosticError: It says which sizes there are.
+    """
+    if name not in built.ranges:
+        near = suggest(name, built.ranges)
+        hint = (
+            f"did you mean `{near}`?"
+            if near
+            else f"the dynamic sizes are {', '.join(built.ranges) or 'none'}"
+        )
+        message = f"`{built.name}` has no dynamic size `{name}`"
+        raise DiagnosticError(Diagnostic("unknown-size", message, hint=hint))
+    if size is not None:
+        built.ranges[name].check(name, size, built.document.span(("ranges", name)))
+
+
+def add_buckets(
+    manifest: dict[str, Any], built: ModelGraph, target: "Target", buckets: Buckets
+) -> None:
+    """Note, for each entry, the sizes that its programs are for; each in a range has one.
+
+    Raises:
+        DiagnosticError: The target has no program for each size, no entry has a size, one is out of
+            its range or beyond all buckets, or is that of a state.
+    """
+    if not target.takes_buckets:
+        message = f"`{target}` has no program for each size, and takes no buckets"
+        hint = "leave out `--buckets`, or take `--target cpu:xla`"
+        raise DiagnosticError(Diagnostic("target-unfit", message, hint=hint))
+    found = {name: _bucket_sizes(built, name, sizes) for name, sizes in buckets.items()}
+    for entry in manifest["entries"]:
+        graph = built.entries[entry["name"]].graph
+        for state in entry["state"]:
+            for name in found:
+                sizes = [each for each in graph.inputs[state].shape if isinstance(each, Dim)]
+                if any(name in each.symbols for each in sizes):
+                    raise DiagnosticError(_state_refusal(built, name, state))
+        entry["buckets"] = {name: each for name, each in found.items() if name in entry["ranges"]}
+
+
+def _bucket_sizes(built: ModelGraph, name: str, asked: Sequence[int] | str) -> list[int]:
+    check_range(built, name, None)
+    powers = isinstance(asked, str)
+    for size in asked if asked != "powers" else ():
+        check_range(built, name, size)
+    span, known = built.document.span(("ranges", name)), built.ranges[name]
+    hint = None
+    if known.max is None:
+        message = f"`{name}` has buckets, and its range has no `max`"
+    else:
+        sizes = known.powers_of_two(known.max) if powers else sorted({int(each) for each in asked})
+        if sizes[-1:] == [known.max]:
+            return sizes
+        message = (
+            f"`{name}` goes up to {known.max}, and its largest bucket is {max(sizes, default=0)}"
+        )
+        hint = f"add {known.max} to its buckets, or set a lower `max`"
+    raise DiagnosticError(Diagnostic("size-out-of-range", message, span, hint=hint))
+
+
+def _state_refusal(built: ModelGraph, name: str, state: str) -> Diagnostic:
+    message = f"`{name}` is a size of the state `{state}`, which is kept and not padded"
+    span = built.document.span(("ranges", name))
+    return Diagnostic("bucket-changes-result", message, span, hint=f"leave out `{name}`")

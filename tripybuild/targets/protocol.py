@@ -100,6 +100,8 @@ class Target(ABC):
 
     # The Python package that compiles or computes.
     distribution: ClassVar[str]
+    # Whether it can pad sizes to those that programs are for; others have one program for all.
+    takes_buckets: ClassVar[bool] = False
 
     def __init__(self, name: str, options: Mapping[str, Value] = MappingProxyType({})) -> None:
         self.name, self.options = name, options

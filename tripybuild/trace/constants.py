@@ -6,7 +6,7 @@ from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from tripybuild.symbolic.dims import Dim, evaluate
+from tripybuild.symbolic.dims import Dim, Size, substitute_size
 from tripybuild.trace.location import Location, UnknownLocation
 from tripybuild.trace.operation import Declaration, TraceOp
 from tripybuild.trace.values import TensorType, Value
@@ -58,10 +58,10 @@ class Data:
         body = repr(self.value).encode() if spelling else self.array.tobytes()
         return sha256(head + body).hexdigest()
 
-    def substitute(self, sizes: Mapping[str, int]) -> "Data":
-        """The same data with numbers for symbols."""
+    def substitute(self, sizes: Mapping[str, Size]) -> "Data":
+        """The same data with sizes for symbols."""
         if isinstance(self.value, Dim):
-            found = evaluate(self.value, sizes)
+            found = substitute_size(self.value, sizes)
             return Data(bool(found) if self.type.dtype.kind == "boolean" else found, self.type)
         return self
 

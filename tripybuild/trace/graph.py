@@ -6,7 +6,7 @@ from functools import cached_property
 from itertools import chain
 from operator import attrgetter
 
-from tripybuild.symbolic.dims import Dim, same
+from tripybuild.symbolic.dims import Dim, Size, same
 from tripybuild.trace.operation import DeferredLaw, TraceOp
 from tripybuild.trace.region import copy_operations, substitution, walk_operations
 from tripybuild.trace.values import TensorType, Value
@@ -83,8 +83,8 @@ class Graph:
         types = {n: (self.inputs[n].type, self.outputs[new].type) for n, new in named.items()}
         return {n: named[n] for n, (old, new) in types.items() if same_type(old, new)}
 
-    def substitute(self, sizes: Mapping[str, int]) -> "Graph":
-        """The same graph with numbers for symbols, in types and in attributes."""
+    def substitute(self, sizes: Mapping[str, Size]) -> "Graph":
+        """The same graph with sizes for symbols, in types and in attributes."""
         change, fixed = substitution(sizes)
         values: dict[Value, Value] = {}
         for source in (self.inputs, self.weights):

@@ -8,7 +8,7 @@ operands never has to look inside.
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 
-from tripybuild.symbolic.dims import Dim, evaluate
+from tripybuild.symbolic.dims import Dim, substitute_size
 from tripybuild.trace.constants import Constant, Data
 from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.values import RegionScope, Size, TensorType, Value, is_static, leave_scope
@@ -45,8 +45,8 @@ class Region:
             ]
         return Region(tuple(takes), tuple(operations), tuple(values[v] for v in self.results))
 
-    def substitute(self, sizes: Mapping[str, int]) -> "Region":
-        """The same graph with numbers for symbols."""
+    def substitute(self, sizes: Mapping[str, Size]) -> "Region":
+        """The same graph with sizes for symbols."""
         return self.copy(*substitution(sizes))
 
 
@@ -71,8 +71,8 @@ def copy_operations(
         yield copy
 
 
-def substitution(sizes: Mapping[str, int]) -> tuple[Callable[[object], object], Types]:
-    """What becomes of an argument and of a type where numbers stand for symbols.
+def substitution(sizes: Mapping[str, Size]) -> tuple[Callable[[object], object], Types]:
+    """What becomes of an argument and of a type where sizes stand for symbols.
 
     A size that depends on data, which no call tells, stays a symbol.
     """
@@ -82,8 +82,7 @@ def substitution(sizes: Mapping[str, int]) -> tuple[Callable[[object], object], 
         if isinstance(size, int):
             return size
         if size not in known:
-            whole = sizes.keys() >= size.symbols
-            known[size] = evaluate(size, sizes) if whole else size.substitute(sizes)
+            known[size] = substitute_size(size, sizes)
         return known[size]
 
     def change(argument: object) -> object:

@@ -4,7 +4,7 @@ Invariant: the `ranges:` of a model, the infos of a compiled function, optimizat
 manifest of an executable all hold the sizes of one dimension as a `SizeRange`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import lcm
 from typing import Self
@@ -96,6 +96,27 @@ class SizeRange:
         opt = max(self.opt, lowest)
         opt = opt if highest is None else min(opt, highest)
         return type(self)(lowest, opt, highest, lcm(self.multiple_of, other.multiple_of))
+
+    def bucket(self, buckets: Sequence[int], size: int) -> "SizeRange":
+        """Give the sizes that share a program with one of them: they are padded to the largest.
+
+        None and one stand alone, since a dimension of one element is repeated beside others.
+
+        Args:
+            buckets: The sizes that programs are for, ascending; without any, each has its own.
+            size: A size in the range.
+        """
+        last = next((each for each in buckets if each >= size), size)
+        if size < 2 or not buckets:
+            return SizeRange.of(size)
+        first = max(self.min, 2, *(each + 1 for each in buckets if each < size))
+        first += -first % self.multiple_of
+        return replace(self, min=first, opt=last, max=last)
+
+    def powers_of_two(self, most: int) -> list[int]:
+        """Give powers of two in the range, with its largest size behind them."""
+        powers = (1 << bits for bits in range(most.bit_length()))
+        return [each for each in powers if self.contains(each) and each < most] + [most]
 
     def symbol(self, name: str) -> Dim:
         """Give the symbol of a size in this range.

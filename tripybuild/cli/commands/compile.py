@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tripybuild.cli import options
 from tripybuild.cli.command import CommandResult, command
 from tripybuild.cli.console import PhaseReporter
 from tripybuild.cli.function_reference import FunctionReference, program, record_program
 from tripybuild.cli.options import (
     ArgumentSpec,
+    BucketSizes,
     ConfigFile,
     Duration,
     Inputs,
@@ -38,6 +40,10 @@ TARGET = (
     f"The target: {', '.join(TARGETS)}. `:sm86,sm89` behind {PORTABLE} builds for those GPUs "
     "only; `,OPTION=VALUE` behind any sets an option. `tripybuild doctor` lists the targets that "
     "work here."
+)
+BUCKETS = (
+    "Pad a dynamic size to the next of these, for each of which cpu:xla compiles one program; "
+    "S=powers are those of two."
 )
 EMIT = (
     "Print an intermediate form instead; -o writes it. For a spec, the text before any pass; for "
@@ -75,6 +81,10 @@ def compile_model(
         list[SizeAssignment] | None,
         typer.Option(metavar="B=1,S=128", parser=shape, help="Compile for these sizes, too."),
     ] = None,
+    buckets: Annotated[
+        list[BucketSizes] | None,
+        typer.Option(metavar="S=16,64,256", parser=options.buckets, help=BUCKETS),
+    ] = None,
     function: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Compile only this function of a module."),
@@ -100,7 +110,7 @@ def compile_model(
     wanted = [each.sizes for each in shapes or []]
     asked = program(spec)
     if asked is not None:
-        own = {"sizes": sizes, "function": function, "registry": registry}
+        own = {"sizes": sizes, "function": function, "registry": registry, "buckets": buckets}
         reject_spec_flags(spec, **own, weights=weights, config=config, entry=entry)
     elif inputs:
         message = f"`{spec}` declares its inputs itself"
@@ -113,6 +123,9 @@ def compile_model(
         if weights is not None:
             message = "`--emit` prints a form that holds no weights"
             raise DiagnosticError(Diagnostic("wrong-value", message, hint="leave out `--weights`"))
+        if buckets:
+            message = "`--emit` prints what is compiled for one set of sizes"
+            raise DiagnosticError(Diagnostic("wrong-value", message, hint="leave out `--buckets`"))
         how: dict[str, Any] = {"sizes": chosen, "config": config, "entry": entry}
         if asked is not None:
             text = _emit_function(asked, inputs or [], emit, wanted)
@@ -128,6 +141,7 @@ def compile_model(
             spec, path, target, partial(_from_python, asked, inputs or [], **how)
         )
     how |= {"sizes": chosen, "function": function, "weights": weights, "config": config}
+    how["buckets"] = {each.name: each.sizes for each in buckets or []}
     return _save_executable(spec, path, target, partial(_from_spec, spec, registry, **how))
 
 
@@ -177,10 +191,11 @@ def reject_spec_flags(spec: Path, **given: object) -> None:
         "registry": ("--registry", imported),
         "weights": ("--weights", "it has its weights itself"),
         "config": ("--config", "it has its sizes itself"),
+        "buckets": ("--buckets", sized),
         "entry": ("--entry", "it is one function"),
     }
     for name, (flag, hint) in flags.items():
-        if given[name]:
+        if given.get(name):
             message = f"`{spec}` is a Python function, and takes no `{flag}`"
             raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
 

@@ -136,6 +136,8 @@ class Lowering:
         bodies = [self._body(operation, each) for each in operation.bodies()]
         try:
             result = function(operation, *operands, *bodies)
+        except self.dialect.declines:
+            raise
         except (ValueError, TypeError, IndexError, KeyError, ZeroDivisionError) as error:
             raise DiagnosticError(self._failure(operation, error)) from error
         results = result if isinstance(result, (tuple, list)) else [result]

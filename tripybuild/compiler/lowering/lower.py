@@ -19,6 +19,7 @@ from tripybuild.onnx.table import first_opset_of
 from tripybuild.process.gc_pause import pause_gc
 from tripybuild.stablehlo.functions import OutlinedFunction, outline_function
 from tripybuild.symbolic.conditions import UndecidedSize
+from tripybuild.symbolic.dims import same
 from tripybuild.tensorrt import layers
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.operation import TraceOp
@@ -47,8 +48,41 @@ def _declined(operation: TraceOp, declined: Exception) -> Diagnostic:
     )
 
 
+def _same_sizes(given: Any, type: TensorType) -> str | None:
+    """What is wrong with a value whose type, for all sizes, is not the declared one."""
+    fits = given.dtype is type.dtype and same(given.shape, tuple(type.shape))
+    return None if fits else f"it gave {given!r}, declared as {type}"
+
+
+def _padding_refusal(operation: TraceOp, declined: Exception) -> Diagnostic:
+    """What a program for a bucket of sizes would compute otherwise than one for each."""
+    takes = ", ".join(str(value.type) for value in operation.reads())
+    says = isinstance(declined, UndecidedSize | stablehlo.UnboundedOperation)
+    reason = declined if says else "its lowering computes with numbers for sizes"
+    return Diagnostic(
+        "bucket-changes-result",
+        f"`{operation.operator}` of {takes or 'nothing'} cannot be padded to a bucket: {reason}",
+        operation.location.span(),
+        notes=(f"declared in {operation.declaration.source}",),
+        hint="compile one program for each size, without `--buckets`; or take "
+        "`--target cpu:onnxruntime`, whose programs serve all sizes",
+    )
+
+
 STABLEHLO = LoweringDialect(
     "stablehlo", stablehlo.constant, stablehlo.constant, judge=same_type, bounded=True
+)
+BOUNDED = LoweringDialect(
+    "stablehlo",
+    stablehlo.constant,
+    stablehlo.constant,
+    judge=_same_sizes,
+    declines=(
+        UndecidedSize,
+        stablehlo.UnboundedOperation,
+        *(TypeError, ValueError, ZeroDivisionError),
+    ),
+    diagnose=_padding_refusal,
 )
 TENSORRT = LoweringDialect("tensorrt", layers.full, layers.constant)
 ONNX = LoweringDialect(
@@ -64,26 +98,34 @@ ONNX = LoweringDialect(
 
 @pause_gc()
 def lower_stablehlo(
-    graph: Graph, folder: Path | None = None, *, outline: bool = False
+    graph: Graph,
+    folder: Path | None = None,
+    *,
+    outline: bool = False,
+    bounds: Mapping[str, int] | None = None,
 ) -> stablehlo.HloModule:
     """Build a StableHLO module: weights are its first arguments, inputs follow.
 
     Args:
-        graph: The graph, substituted: every size is a number.
+        graph: The graph, substituted: every size is a number, or has bounds.
         folder: The folder of the user's files; the module's places are relative to it.
         outline: Whether blocks that repeat become functions, which `@main` calls.
+        bounds: The largest sizes of symbols. The module is for these, and its last arguments say
+            what the symbols are; below them, results are as for those.
 
     Raises:
-        DiagnosticError: Where an operation has no way to StableHLO.
+        DiagnosticError: Where an operation has no way to StableHLO, or none for bounded sizes.
     """
     for name, value in (*graph.weights.items(), *graph.inputs.items()):
         check_tensor_bytes(value, f"`{name}`")
-    module = stablehlo.HloModule(*_arguments(graph), folder)
+    sizes = stablehlo.BoundedSizes(bounds) if bounds else None
+    module = stablehlo.HloModule(*_arguments(graph), folder, sizes)
+    dialect = STABLEHLO if sizes is None else BOUNDED
     segments = cut_graph(graph) if outline else ()
     if len(segments) > 1:
-        _fill_calls(module, graph, segments)
+        _fill_calls(module, graph, segments, dialect)
     else:
-        _fill(module, graph, STABLEHLO)
+        _fill(module, graph, dialect)
     return module
 
 
@@ -156,7 +198,12 @@ def _fill(module: Module, graph: Graph, dialect: LoweringDialect) -> None:
             module.finish(results)
 
 
-def _fill_calls(module: stablehlo.HloModule, graph: Graph, segments: Sequence[Segment]) -> None:
+def _fill_calls(
+    module: stablehlo.HloModule,
+    graph: Graph,
+    segments: Sequence[Segment],
+    dialect: LoweringDialect,
+) -> None:
     """Lower each segment to a function, once for those that are equal, and call those in order."""
     values = _argument_values(module, graph)
     functions: dict[object, OutlinedFunction] = {}
@@ -165,7 +212,10 @@ def _fill_calls(module: stablehlo.HloModule, graph: Graph, segments: Sequence[Se
         for segment in segments:
             if segment.key not in functions:
                 takes = [(value.dtype, value.shape) for value in segment.takes]
-                name, fill = f"segment{len(functions)}", partial(_fill_segment, module, segment)
+                name, fill = (
+                    f"segment{len(functions)}",
+                    partial(_fill_segment, module, segment, dialect),
+                )
                 functions[segment.key] = outline_function(name, takes, fill, donated[segment.key])
             found = functions[segment.key]([values[value] for value in segment.takes])
             values.update(zip(segment.gives, found, strict=True))
@@ -173,10 +223,13 @@ def _fill_calls(module: stablehlo.HloModule, graph: Graph, segments: Sequence[Se
 
 
 def _fill_segment(
-    module: stablehlo.HloModule, segment: Segment, arguments: Sequence[Any]
+    module: stablehlo.HloModule,
+    segment: Segment,
+    dialect: LoweringDialect,
+    arguments: Sequence[Any],
 ) -> list[Any]:
     values = dict(zip(segment.takes, arguments, strict=True))
-    return list(_lower_all(module, segment.graph(), STABLEHLO, values).values())
+    return list(_lower_all(module, segment.graph(), dialect, values).values())
 
 
 def donated_inputs(graph: Graph) -> dict[str, str]:

@@ -17,11 +17,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
 
-from tripybuild.compiler.lowering.footprint import byte_size
+from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.constants import Constant
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.operation import TraceOp
@@ -64,7 +65,7 @@ class Segment:
 
 
 def cut_graph(graph: Graph) -> tuple[Segment, ...]:
-    """Cut a graph of fixed sizes where blocks repeat; there is none where it is better whole."""
+    """Cut a graph, whose sizes have bounds, where blocks repeat; none where it is best whole."""
     outputs = set(graph.outputs.values())
     if any(isinstance(value.producer, Constant) for value in outputs):
         return ()
@@ -184,7 +185,13 @@ def _moved_bytes(operation: TraceOp) -> int:
     """What an operation reads and writes; none where it can be fused with its neighbors."""
     if not (operation.declaration.reduces or operation.region_fields()):
         return 0
-    return sum(byte_size(value) for value in (*operation.reads(), *operation.outputs))
+    return sum(_most_bytes(value) for value in (*operation.reads(), *operation.outputs))
+
+
+def _most_bytes(value: Value) -> int:
+    """The bytes of a tensor of the largest sizes; none where there is no largest."""
+    sizes = [size.high if isinstance(size, Dim) else size for size in value.shape]
+    return prod(each or 0 for each in sizes) * value.dtype.bits // 8
 
 
 def _crossing_bytes(operations: Sequence[TraceOp]) -> list[int]:
@@ -196,8 +203,8 @@ def _crossing_bytes(operations: Sequence[TraceOp]) -> list[int]:
         made.update((value, at) for value in operation.outputs)
     change = [0] * (len(operations) + 2)
     for value, last in read.items():
-        change[made[value] + 1] += byte_size(value)
-        change[last + 1] -= byte_size(value)
+        change[made[value] + 1] += _most_bytes(value)
+        change[last + 1] -= _most_bytes(value)
     return list(accumulate(change))
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tripybuild.artifact.call_signature import law_violations
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.symbolic.dims import Dim, evaluate
+from tripybuild.symbolic.dims import Dim, Size, evaluate
 from tripybuild.trace.constants import Data
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.region import walk_operations
@@ -18,13 +18,13 @@ AHEAD = "the sizes are those to compile for: `opt` below `ranges:`, if declared,
 Shapes = Sequence[Mapping[str, int]]
 
 
-def sizes_name(sizes: Mapping[str, int]) -> str:
+def sizes_name(sizes: Mapping[str, Size]) -> str:
     """`B=8,S=64`, or `static` where there are no symbols: the name of a specialization."""
     return ",".join(f"{name}={sizes[name]}" for name in sorted(sizes)) or "static"
 
 
-def specialize_graph(graph: Graph, sizes: Mapping[str, int]) -> Graph:
-    """The graph with numbers for symbols.
+def specialize_graph(graph: Graph, sizes: Mapping[str, Size]) -> Graph:
+    """The graph with numbers, or with symbols of less, for symbols.
 
     Raises:
         DiagnosticError: For these, a size is divided by zero.
@@ -76,7 +76,7 @@ def _flat(arguments: Iterable[object]) -> Iterator[object]:
             yield each.value if isinstance(each, Data) else each
 
 
-def _division_error(sizes: Mapping[str, int]) -> DiagnosticError:
+def _division_error(sizes: Mapping[str, Size]) -> DiagnosticError:
     message = f"a size is divided by zero for {sizes_name(sizes)}"
     return DiagnosticError(Diagnostic("size-out-of-range", message))
 

@@ -24,6 +24,7 @@ from tripybuild.stablehlo.functions import CallPlan, call_plan, function_modules
 from tripybuild.stablehlo.module import bytecode
 from tripybuild.targets.xla import pjrt
 from tripybuild.trace.graph import Graph
+from tripybuild.types.size_range import SizeRange
 from tripybuild.worker import compiler_process
 
 if TYPE_CHECKING:
@@ -85,17 +86,23 @@ def stablehlo_module(built: "ModelGraph", graph: Graph, sizes: Mapping[str, int]
 
 
 def lower_graph(
-    graph: Graph, sizes: Mapping[str, int], folder: Path | None = None
+    graph: Graph, ranges: Mapping[str, SizeRange], folder: Path | None = None
 ) -> LoweredModule:
-    """The StableHLO of a graph for given sizes; places are relative to a folder.
+    """The StableHLO of a graph for sizes, or for all in ranges; places are relative to a folder.
 
     Raises:
-        DiagnosticError: For these, a size is divided by zero, or a result does not fit into memory.
+        DiagnosticError: For these, a size is divided by zero, a result does not fit into memory, or
+            would be another one than for a size alone.
     """
-    with logger.log_time(f"lower {graph.name}, {sizes_name(sizes)}, to StableHLO"):
-        known = specialize_graph(graph, sizes)
+    largest = {name: each.opt for name, each in ranges.items()}
+    bounds = {name: each.opt for name, each in ranges.items() if not each.is_static()}
+    with logger.log_time(f"lower {graph.name}, {sizes_name(largest)}, to StableHLO"):
+        known = specialize_graph(graph, largest)
         warnings = check_footprint(known)
-        module = lower_stablehlo(known, folder, outline=True)
+        if bounds:
+            symbols = {name: ranges[name].symbol(name) for name in bounds}
+            known = specialize_graph(graph, {**largest, **symbols})
+        module = lower_stablehlo(known, folder, outline=True, bounds=bounds)
     logger.mlir(module.text)
     whole, bare = module.mlir.operation, module.bare()
     plan = call_plan(bare)

@@ -5,8 +5,11 @@ came from, and a compiled program can do whatever its process may. What stands b
 StableHLO can compute and nothing else (`targets.xla.foreign_module`), so `rebuild` compiles that.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+from weakref import WeakValueDictionary
+
+import numpy as np
 
 from tripybuild.artifact.call_signature import CallSignature
 from tripybuild.artifact.manifest_schema import manifest_error
@@ -32,7 +35,9 @@ from tripybuild.targets.protocol import (
     Target,
 )
 from tripybuild.targets.xla import pjrt
+from tripybuild.targets.xla.arrays import ArrayType
 from tripybuild.targets.xla.loaded_program import LoadedProgram
+from tripybuild.types.size_range import SizeRange
 from tripybuild.version import VERSION
 
 
@@ -40,6 +45,7 @@ class Xla(Target):
     """XLA on the processor."""
 
     distribution = "jaxlib"
+    takes_buckets = True
 
     def compile(self, request: CompileRequest) -> CompiledModel:
         """Compile ahead for the sizes, and keep the graph for others."""
@@ -48,11 +54,11 @@ class Xla(Target):
         def ahead(members: dict[str, Any]) -> list[Diagnostic]:
             found: list[Diagnostic] = []
             for entry in request.entries:
-                for sizes in entry.shapes:
-                    request.tell(
-                        f"compile {' '.join(filter(None, (entry.name, sizes_name(sizes))))}"
-                    )
-                    said, warnings = _add_specialization(request, entry, sizes, members, clock)
+                programs = [_ranges(entry.manifest, sizes) for sizes in entry.shapes]
+                for ranges in {_program_name(each): each for each in programs}.values():
+                    label = " ".join(filter(None, (entry.name, _program_name(ranges))))
+                    request.tell(f"compile {label}")
+                    said, warnings = _add_specialization(request, entry, ranges, members, clock)
                     entry.manifest["specialisations"].append(said)
                     found += warnings
             return found
@@ -61,16 +67,23 @@ class Xla(Target):
 
     def load(self, entry: CompiledEntry) -> Loader:
         """Take the file's own program for sizes where it fits this machine, or compile one."""
+        programs = WeakValueDictionary[str, LoadedProgram]()  # as long as any sizes run it
 
         def load_sizes(sizes: Mapping[str, int]) -> Run:
-            return _Run(_load_program(entry, _payload(entry, sizes), sizes))
+            ranges = _ranges(entry.manifest, sizes)
+            program = programs.get(name := _program_name(ranges))
+            if program is None:
+                payload = _payload(entry, ranges)
+                program = programs[name] = _load_program(entry, payload, ranges)
+            padded = [name for name, each in ranges.items() if not each.is_static()]
+            return _PaddedRun(program, entry, sizes, sorted(padded)) if padded else _Run(program)
 
         return load_sizes
 
     def run_keeping(self, run: Run, arrays: list[Any], kept: frozenset[int]) -> list[Any]:
         """Leave results in XLA's memory: a later call takes them, and may overwrite them."""
         assert isinstance(run, _Run)
-        return run.program.run(arrays, kept)
+        return run.keeping(arrays, kept)
 
     def emit(self, built: ModelGraph, entry: EntryGraph, shapes: Shapes) -> str:
         """The StableHLO for the last of the sizes."""
@@ -112,24 +125,93 @@ class _Run:
     def __call__(self, arrays: list[Any]) -> list[Any]:
         return self.program(*arrays)
 
+    def keeping(self, arrays: list[Any], kept: frozenset[int]) -> list[Any]:
+        """Run it, and leave some results where they are."""
+        return self.program.run(arrays, kept)
+
+
+class _PaddedRun(_Run):
+    """A program for larger sizes, as `Executable` calls it with those of a call.
+
+    Args:
+        program: The program.
+        entry: What it computes.
+        sizes: The sizes of the call.
+        padded: The names of those that the program has bounds for.
+    """
+
+    __slots__ = ("_cuts", "_sizes", "_types")
+
+    def __init__(
+        self,
+        program: LoadedProgram,
+        entry: CompiledEntry,
+        sizes: Mapping[str, int],
+        padded: Sequence[str],
+    ) -> None:
+        super().__init__(program)
+        self._types = program.parameters[: -len(padded)]
+        self._sizes = [np.asarray(sizes[name], np.int64) for name in padded]
+        true = [shape for _, shape in _result_types(entry, sizes)]
+        self._cuts = [
+            None if shape == each.shape else tuple(map(slice, shape))
+            for shape, each in zip(true, program.results, strict=True)
+        ]
+
+    def __call__(self, arrays: list[Any]) -> list[Any]:
+        return self.keeping(arrays, frozenset())
+
+    def keeping(self, arrays: list[Any], kept: frozenset[int]) -> list[Any]:
+        """Run it on padded arrays, and cut the results; what is kept has no padded dimension."""
+        given = [pad_array(*pair) for pair in zip(arrays, self._types, strict=True)]
+        results = self.program.run([*given, *self._sizes], kept)
+        return [
+            each if cut is None else each[cut].copy()
+            for each, cut in zip(results, self._cuts, strict=True)
+        ]
+
+
+def pad_array(array: Any, type: ArrayType) -> Any:
+    """An array in the corner of a larger one; what is beyond it is read by no result."""
+    if array.shape == type.shape:
+        return array
+    whole = np.zeros(type.shape, type.dtype)
+    whole[tuple(map(slice, array.shape))] = array
+    return whole
+
+
+def _ranges(manifest: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, SizeRange]:
+    """The sizes, or the buckets that they are in, that one program of an entry is for."""
+    buckets = manifest.get("buckets", {})
+    ranges = {name: SizeRange.from_json(manifest["ranges"][name]) for name in sizes}
+    return {name: ranges[name].bucket(buckets.get(name, ()), n) for name, n in sizes.items()}
+
+
+def _program_name(ranges: Mapping[str, SizeRange]) -> str:
+    return sizes_name(_largest(ranges))
+
+
+def _largest(ranges: Mapping[str, SizeRange]) -> dict[str, int]:
+    return {name: each.opt for name, each in ranges.items()}
+
 
 def _add_specialization(
     request: CompileRequest,
     entry: EntryRequest,
-    sizes: Mapping[str, int],
+    ranges: Mapping[str, SizeRange],
     members: dict[str, Any],
     clock: CompileClock,
 ) -> tuple[dict[str, Any], tuple[Diagnostic, ...]]:
     """What the manifest says of a compiled module, and what was wrong with the cache."""
-    name = sizes_name(sizes)
+    name = _program_name(ranges)
     stablehlo = entry_member(f"stablehlo/{name}.mlirbc", entry.name)
     program = entry_member(f"cpu/{name}.bin", entry.name)
-    module = lower_graph(entry.graph, sizes, request.folder)
+    module = lower_graph(entry.graph, ranges, request.folder)
     payload, warnings = compile_lowered(module, clock)
     members[stablehlo], members[program] = module.whole, payload
     said = {
         "name": name,
-        "sizes": dict(sizes),
+        "sizes": _largest(ranges),
         "stablehlo": stablehlo,
         "payload": program,
         "identity": pjrt.identity(),
@@ -137,16 +219,16 @@ def _add_specialization(
     return said, (*module.warnings, *warnings)
 
 
-def _payload(entry: CompiledEntry, sizes: Mapping[str, int]) -> bytes | memoryview:
+def _payload(entry: CompiledEntry, ranges: Mapping[str, SizeRange]) -> bytes | memoryview:
     model = entry.model
-    name, made_by = sizes_name(sizes), model.manifest["versions"]["tripybuild"]
+    name, made_by = _program_name(ranges), model.manifest["versions"]["tripybuild"]
     stored = next((s for s in entry.manifest["specialisations"] if s["name"] == name), None)
     if stored is not None and stored["identity"] == pjrt.identity():
         return model.member(stored["payload"])
     if stored is None:
         if made_by != VERSION:
             raise DiagnosticError(_other_version(name, made_by))
-        made = lower_graph(entry.graph, sizes)
+        made = lower_graph(entry.graph, ranges)
         payload, warnings = compile_lowered(made)
         model.warnings += made.warnings
     else:
@@ -156,7 +238,7 @@ def _payload(entry: CompiledEntry, sizes: Mapping[str, int]) -> bytes | memoryvi
 
 
 def _load_program(
-    entry: CompiledEntry, payload: bytes | memoryview, sizes: Mapping[str, int]
+    entry: CompiledEntry, payload: bytes | memoryview, ranges: Mapping[str, SizeRange]
 ) -> LoadedProgram:
     """The program, once it is known to take and to give what the manifest says."""
     try:
@@ -166,7 +248,10 @@ def _load_program(
         raise manifest_error("its program does not take its weights") from error
     types = [(each.dtype, each.shape) for each in loaded.parameters]
     results = [(each.dtype, each.shape) for each in loaded.results]
-    if types != entry.signature.types(sizes) or results != _result_types(entry, sizes):
+    sizes = _largest(ranges)
+    wanted = entry.signature.types(sizes)
+    wanted += [(np.dtype(np.int64), ()) for each in ranges.values() if not each.is_static()]
+    if types != wanted or results != _result_types(entry, sizes):
         raise manifest_error("its program is that of another model")
     return loaded
 

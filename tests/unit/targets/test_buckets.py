@@ -1,0 +1,135 @@
+"""Buckets of `cpu:xla`: what is padded is computed as it is alone, whatever the padding holds."""
+
+import numpy as np
+import pytest
+import spec_tests
+from onnx_runs import draw_weights
+from spec_tests import Comparison
+
+import tripybuild
+from tripybuild.targets.cpu import xla
+
+# Each line reads other elements than those of its own place, or computes with sizes.
+MIXED = """
+tripybuild: 1
+model: mixed
+inputs:
+  x: float32[B, S]
+  at: int32[B]
+ranges:
+  B: {min: 1, opt: 4, max: 4}
+  S: {min: 1, opt: 8, max: 16}
+outputs:
+  mean: mean(x, 1)
+  weights: softmax(x, 1)
+  extremes: stack([max(x, 1), min(x, 1), prod(x, 1)])
+  best: argmax(x, 1)
+  ordered: sort(x, 1, descending=True)[0]
+  top: topk(x, 1, dim=1)[1]
+  sums: cumsum(x, 1) + cumsum(x, 1, reverse=True)
+  rows: x @ transpose(x, 0, 1)
+  columns: transpose(x, 0, 1) @ x
+  last: x[:, -1]
+  second: x[:, S // 2:]
+  back: flip(x, 1)[:, ::2]
+  joined: concatenate([x, x[:, :1], x], 1)
+  padded: pad(x, [[0, 0], [1, 2]], value=3.0)
+  flat: reshape(x, [B * S])
+  turned: reshape(transpose(x, 0, 1), [B * S])
+  taken: gather(x, 1, at)
+  put: scatter_elements(x, 1, unsqueeze(at, 1), unsqueeze(x[:, -1], 1))
+  smooth: maxpool(reshape(x, [1, 1, B, S]), [1, 3], [1, 2], [[0, 0], [1, 1]])
+  drawn: random_uniform([B, S], seed=3)
+  scaled: x / number(S, float32)
+  below: tril(x)
+"""
+
+CACHED = """
+tripybuild: 1
+model: cached
+inputs:
+  x: float32[1, 1, S, 2]
+  at: int32[1]
+ranges:
+  S: {min: 1, opt: 2, max: 6}
+state:
+  rows: {type: "float32[1, 1, 7, 2]", first: 0.0}
+next:
+  rows: kv_cache_update(rows, x, at)
+outputs:
+  y: sum(next.rows, [2, 3]) + sum(x, [2, 3])
+"""
+
+
+@pytest.fixture(autouse=True)
+def _poison(shared_cache, monkeypatch):
+    """What arguments are padded with changes all that reads it."""
+
+    def pad(array, type):
+        if array.shape == type.shape:
+            return array
+        fill = np.nan if type.dtype.kind == "f" else np.iinfo(type.dtype).max
+        whole = np.full(type.shape, fill, type.dtype)
+        whole[tuple(map(slice, array.shape))] = array
+        return whole
+
+    monkeypatch.setattr(xla, "pad_array", pad)
+
+
+def compiled(folder, text, **buckets):
+    """A spec with a program for each size, and with buckets."""
+    path = folder / "spec.yaml"
+    path.write_text(text, encoding="utf-8")
+    return (tripybuild.compile(path, target="cpu:xla", buckets=each) for each in ({}, buckets))
+
+
+def test_padding_reaches_no_result(tmp_path):
+    """At one, between the buckets, and at the largest, with indices that are outside as well."""
+    alone, padded = compiled(tmp_path, MIXED, B=[4], S="powers")
+    for rows, columns in ((1, 1), (3, 5), (2, 16), (4, 9)):
+        x = np.random.default_rng(rows).normal(size=(rows, columns)).astype(np.float32)
+        at = np.array([columns - 1, columns, -1, 0], np.int32)[:rows]
+        wanted, found = alone(x=x, at=at), padded(x=x, at=at)
+        for name, array in wanted.items():
+            assert found[name].shape == array.shape, name
+            assert np.allclose(found[name], array, rtol=1e-6, atol=1e-6), name
+    assert padded.entry().manifest["buckets"] == {"B": [4], "S": [1, 2, 4, 8, 16]}
+
+
+def test_a_state_is_updated_below_the_true_size(tmp_path):
+    """What is written beyond would be what an earlier call left, or what stands at the end."""
+    alone, padded = compiled(tmp_path, CACHED, S=[3, 6])
+    sessions = [each.start() for each in (alone, padded)]
+    for size, at in ((5, 0), (2, 5), (4, 1), (3, 6), (1, 3)):
+        x = np.arange(1, 2 * size + 1, dtype=np.float32).reshape(1, 1, size, 2)
+        first, second = (each(x=x, at=np.array([at], np.int32)) for each in sessions)
+        assert np.array_equal(first["y"], second["y"]), (size, at)
+        rows = [each.state["rows"] for each in sessions]
+        assert np.array_equal(*rows), (size, at)
+
+
+@pytest.mark.parametrize("name", ["lstm", "llama"])
+def test_specs_compute_the_same_in_buckets(name, tmp_path):
+    """Loops, masks and caches: as near as sums in another order."""
+    comparison = Comparison(spec_tests.SPECS / f"{name}.yaml", tmp_path)
+    weights = draw_weights(comparison, tmp_path / "weights.safetensors")
+    (call,) = comparison.calls
+    sizes = call.section.shapes[-1]
+    free = {n: r for n, r in comparison.built.ranges.items() if name != "llama" or n != "B"}
+    buckets = {n: [sizes[n] + r.multiple_of, r.max] for n, r in free.items()}
+    made = [
+        tripybuild.compile(
+            comparison.path,
+            target="cpu:xla",
+            sizes=comparison.section.sizes,
+            weights=weights,
+            config=comparison.own_config,
+            buckets=each,
+        )
+        for each in ({}, buckets)
+    ]
+    arrays = call.draw(sizes, 0)
+    wanted, found = (call.run(each, arrays, sizes) for each in made)
+    for output, array in wanted.items():
+        most = np.abs(array).max()
+        assert np.allclose(found[output], array, rtol=0, atol=1e-6 * most), output
