@@ -198,6 +198,7 @@ if TYPE_CHECKING:
     from tripyapi.ops.quantization.dequantize import dequantize as dequantize
     from tripyapi.ops.quantization.dynamic_quantize import dynamic_quantize as dynamic_quantize
     from tripyapi.ops.quantization.quantize import quantize as quantize
+    from tripyapi.ops.quantization.quantized_linear import quantized_linear as quantized_linear
     from tripyapi.ops.shape.concatenate import concatenate as concatenate
     from tripyapi.ops.shape.copy import copy as copy
     from tripyapi.ops.shape.diag_embed import diag_embed as diag_embed
@@ -462,6 +463,7 @@ _PLACES = {
     "prelu": "tripyapi.ops.nn.prelu",
     "prod": "tripyapi.ops.math.prod",
     "quantize": "tripyapi.ops.quantization.quantize",
+    "quantized_linear": "tripyapi.ops.quantization.quantized_linear",
     "quick_gelu": "tripyapi.ops.nn.quick_gelu",
     "random_normal": "tripyapi.ops.create.random_normal",
     "random_uniform": "tripyapi.ops.create.random_uniform",
@@ -715,6 +717,7 @@ __all__ = [
     "prelu",
     "prod",
     "quantize",
+    "quantized_linear",
     "quick_gelu",
     "random_normal",
     "random_uniform",

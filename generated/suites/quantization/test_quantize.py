@@ -145,12 +145,12 @@ def test_tensorrt_example(call: str) -> None:
 @pytest.mark.parametrize(
     "law",
     [
-        "has-dimensions",
         "one-scale-each",
         "scale-rank",
         "blocks-of-four-bits",
         "blocks-divide",
         "one-blocked-dimension",
+        "has-dimensions",
     ],
 )
 def test_law(law: str) -> None:

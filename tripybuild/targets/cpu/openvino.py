@@ -108,7 +108,7 @@ class Openvino(Target):
     def emit(self, built: ModelGraph, entry: EntryGraph, shapes: Shapes) -> str:
         """The operations of ONNX, for which the laws may wait."""
         check_laws(built, entry.graph, shapes[1:])
-        return model_text(lower_onnx(entry.graph, OPSET))
+        return model_text(lower_onnx(entry.graph, OPSET, runtime=self.distribution))
 
     def _program(self, entry: CompiledEntry, graph: Graph, folder: Path | None = None) -> Program:
         """Lower, check and compile the graph of an entry, for all sizes or for some.
@@ -118,7 +118,7 @@ class Openvino(Target):
         """
         ranges = {name: entry.signature.ranges[name] for name in graph.symbols}
         with logger.log_time(f"lower {graph.name} to ONNX"):
-            model = lower_onnx(graph, OPSET, folder)
+            model = lower_onnx(graph, OPSET, folder, runtime=self.distribution)
             bounds = {name: _bounds(each) for name, each in ranges.items()}
             weights = {name: entry.model.weights[name] for name in graph.weights}
             readable = ReadableModel(model, weights, bounds)

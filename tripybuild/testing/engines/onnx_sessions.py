@@ -24,6 +24,7 @@ import numpy as np
 from tripybuild.onnx.table import BY_CODE, CODES
 from tripybuild.reference.numerics.arrays import Array
 from tripybuild.targets.onnx_runtime import library
+from tripybuild.targets.onnx_runtime.session import EXACT_PRODUCTS
 from tripybuild.types.dtypes import from_numpy
 
 # What ONNX Runtime and NumPy share no arrays of.
@@ -138,6 +139,8 @@ def _options(level: str) -> Any:
     options.log_severity_level = library.FATAL_ONLY
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.enable_cpu_mem_arena = False  # which each session would begin anew
+    for key, value in EXACT_PRODUCTS.items():
+        options.add_session_config_entry(key, value)
     options.graph_optimization_level = getattr(runtime.GraphOptimizationLevel, LEVELS[level])
     return options
 

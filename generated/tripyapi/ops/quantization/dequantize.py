@@ -30,8 +30,8 @@ def dequantize(
         The dequantized values. (`F[*S]`)
 
     Raises:
-        DiagnosticError: Where a law does not hold: `dequantize/has-dimensions`,
-            `dequantize/one-scale-each`, `dequantize/scale-rank`, `dequantize/blocks-of-four-bits`,
-            `dequantize/blocks-divide`, `dequantize/one-blocked-dimension`.
+        DiagnosticError: Where a law does not hold: `dequantize/one-scale-each`,
+            `dequantize/scale-rank`, `dequantize/blocks-of-four-bits`, `dequantize/blocks-divide`,
+            `dequantize/one-blocked-dimension`, `dequantize/has-dimensions`.
     """
     return record(Dequantize, input, scale, dtype, dim)

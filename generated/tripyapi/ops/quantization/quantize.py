@@ -30,8 +30,8 @@ def quantize(
         The quantized values. (`Q[*S]`)
 
     Raises:
-        DiagnosticError: Where a law does not hold: `quantize/has-dimensions`,
-            `quantize/one-scale-each`, `quantize/scale-rank`, `quantize/blocks-of-four-bits`,
-            `quantize/blocks-divide`, `quantize/one-blocked-dimension`.
+        DiagnosticError: Where a law does not hold: `quantize/one-scale-each`,
+            `quantize/scale-rank`, `quantize/blocks-of-four-bits`, `quantize/blocks-divide`,
+            `quantize/one-blocked-dimension`, `quantize/has-dimensions`.
     """
     return record(Quantize, input, scale, dtype, dim)

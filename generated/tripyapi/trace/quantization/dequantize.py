@@ -21,33 +21,33 @@ class Dequantize(TraceOp):
         "dequantize",
         "ops_registry/quantization/dequantize.yaml",
         {
-            "has-dimensions": Law(
-                "len(S) > 0", source="ops_registry/families/quantized.yaml", about="input"
-            ),
             "one-scale-each": Law(
                 "dim is None or K == [S[dim]]",
                 "Dimension {dim} needs {S[dim]} scales, but their shape is {K}",
-                source="ops_registry/families/quantized.yaml",
+                source="ops_registry/families/scaled.yaml",
             ),
             "scale-rank": Law(
                 "dim is not None or len(K) == 0 or len(K) == len(S) > 1",
                 "Without `dim`, a scale is one number, or has the rank {len(S)} of the input, not {len(K)}",
-                source="ops_registry/families/quantized.yaml",
+                source="ops_registry/families/scaled.yaml",
             ),
             "blocks-of-four-bits": Law(
                 "dim is not None or len(K) == 0 or Q in [int4, float4]",
                 "Only int4 and float4 have a scale for each block, not {Q}",
-                source="ops_registry/families/quantized.yaml",
+                source="ops_registry/families/scaled.yaml",
             ),
             "blocks-divide": Law(
                 "blocks[:-2] == S[:-2] and all(k == d or k > 0 and d % k == 0 for k, d in zip(blocks, S))",
                 "Scales of shape {K} do not divide the last two dimensions of {S} into blocks",
-                source="ops_registry/families/quantized.yaml",
+                source="ops_registry/families/scaled.yaml",
             ),
             "one-blocked-dimension": Law(
                 "blocks[-1:] == S[-1:] or blocks[-2:-1] == S[-2:-1]",
                 "Scales of shape {K} divide {S} into blocks along more than one dimension",
-                source="ops_registry/families/quantized.yaml",
+                source="ops_registry/families/scaled.yaml",
+            ),
+            "has-dimensions": Law(
+                "len(S) > 0", source="ops_registry/families/quantized.yaml", about="input"
             ),
         },
     )
@@ -66,8 +66,6 @@ class Dequantize(TraceOp):
         S = check.shape("input", input, "[*S]")
         K = check.shape("scale", scale, "[*K]")
         dim = None if dim is None else check.axis("dim", dim, len(S))
-        with check.law("has-dimensions", S=S) as require:
-            require(len(S) > 0)
         with check.law("one-scale-each", dim=dim, K=K, S=S) as require:
             require(dim is None or K == [S[dim]])
         with check.law("scale-rank", dim=dim, K=K, S=S) as require:
@@ -84,4 +82,6 @@ class Dequantize(TraceOp):
             )
         with check.law("one-blocked-dimension", blocks=blocks, S=S, K=K) as require:
             require(blocks[-1:] == S[-1:] or blocks[-2:-1] == S[-2:-1])
+        with check.law("has-dimensions", S=S) as require:
+            require(len(S) > 0)
         return cls(input, scale, dtype, dim).with_types(TensorType(F, (*S,)))
