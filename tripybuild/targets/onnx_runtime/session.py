@@ -40,8 +40,8 @@ Names = Mapping[str, dtype]
 _FILE, _BEHIND_END = Path(__file__), 1 << 40
 # The one kernel of a sum and its normalization takes four times as long as the two of both.
 _SLOWER_FUSIONS = ("SkipLayerNormFusion",)
-# What ONNX Runtime rounds of its own accord: 1 is nothing, and its default of 4 makes int8 of what is
-# multiplied by a matrix of 4 bits.
+# What ONNX Runtime rounds of its own accord: 1 is nothing, and its default of 4 makes int8 of what
+# is multiplied by a matrix of 4 bits.
 EXACT_PRODUCTS = {"session.qdq_matmulnbits_accuracy_level": "1"}
 # Idle threads sleep: those that spin for the next part of the work take the processor from others.
 CONFIGURATION = {
