@@ -146,14 +146,20 @@ class _Completion:
     def _body(self, name: str, body: GraphBody) -> GraphDef:
         for index, value in enumerate(body.takes):
             self._name(value, self._fresh(f"{name}/input{index}"))
-        nodes = list(self._nodes(body.scope))
-        # What a body gives is made in it, and each is there once.
-        gives = []
+        # What a body gives is made in it, and each is there once: all else is copied.
+        inside = {value for node in body.scope.nodes for value in node.outputs}
+        gives, copies = [], []
         for index, value in enumerate(body.gives):
             given = self._fresh(f"{name}/output{index}")
+            gives.append(_info(given, value))
+            if value in inside and value not in self.names:
+                self._name(value, given)
+            else:
+                copies.append((value, given))
+        nodes = list(self._nodes(body.scope))
+        for value, given in copies:
             identity = self._fresh(f"{name}/Identity")
             nodes.append(OnnxNode("Identity", (self.names[value],), (given,), name=identity))
-            gives.append(_info(given, value))
         takes = tuple(_info(self.names[value], value) for value in body.takes)
         return GraphDef(name, tuple(nodes), takes, tuple(gives))
 

@@ -2,13 +2,26 @@
 
 from tripyapi.trace.quantization.dequantize import Dequantize
 from tripybuild.onnx import dialect as onnx
+from tripybuild.types import dtypes
 
 
 def lower(op: Dequantize, input: onnx.Value, scale: onnx.Value) -> onnx.Value:
     """Lower `dequantize` to the `onnx` dialect."""
     K = op.scale.shape
     S = op.input.shape
+    Q = op.input.dtype
     blocked = op.dim is None and len(K) > 0
     last = len(S) - (2 if blocked and K[-1] == S[-1] else 1)
     size = S[last] // K[last] if blocked else None
+    weight = (
+        onnx.runs_in("onnxruntime")
+        and Q == dtypes.int8
+        and op.dtype == dtypes.float32
+        and op.dim is not None
+    )
+    if weight:
+        return (
+            onnx.cast(input, op.dtype)
+            * onnx.reshape(scale, [S[i] if i == op.dim else 1 for i in range(len(S))])
+        )
     return onnx.DequantizeLinear(input, scale, axis=last if blocked else op.dim, block_size=size)
