@@ -152,14 +152,18 @@ class Linear(
         check.element("F", (self.dtype,), x=x)
         *A, _ = check.shape("x", x, "[*A, in_features]")
         check.match("x", x, "[*A, in_features]", (*A, self.in_features))
-        scale, dim, small = (self.weight_scale, self.weight_quant_dim, self.quant_dtype)
+        scale, small = (self.weight_scale, self.quant_dtype)
         stored = (
             self.weight
             if scale is None or small is None
-            else tp.quantize(self.weight, scale, small, dim)
+            else tp.quantize(self.weight, scale, small, self.weight_quant_dim)
         )
-        matrix = self.weight if scale is None else tp.dequantize(stored, scale, self.dtype, dim)
         scale, small = (self.input_scale, self.quant_dtype)
-        stored = x if scale is None or small is None else tp.quantize(x, scale, small)
-        given = x if scale is None else tp.dequantize(stored, scale, self.dtype)
-        return check.finish(tp.linear(given, matrix, self.bias))
+        given_stored = x if scale is None or small is None else tp.quantize(x, scale, small)
+        given = x if scale is None else tp.dequantize(given_stored, scale, self.dtype)
+        scale, dim = (self.weight_scale, self.weight_quant_dim)
+        return check.finish(
+            tp.linear(given, stored, self.bias)
+            if scale is None
+            else tp.quantized_linear(given, stored, scale, self.bias, dim)
+        )

@@ -118,3 +118,70 @@ def test_what_onnx_runtime_joins_itself_keeps_its_precision(monkeypatch, tmp_pat
     monkeypatch.setattr(session, "CONFIGURATION", {})
     rounded = operators(monkeypatch, tmp_path, TURNED)[0](x=x)["y"]
     assert np.abs(rounded - x @ near).max() > 1e-3
+
+
+LAYER = """
+    inputs:
+      x: F[N, 64]
+    parts:
+      layer: Linear(64, 32, quant_dtype=int4, weight_quant_dim=0)
+    outputs:
+      y: layer(x)
+    weights:
+      file: w.safetensors
+    """
+
+
+def test_layers_of_few_bits_are_such_products(monkeypatch, tmp_path):
+    """Their matrix is rounded when the model is loaded."""
+    random = np.random.default_rng(5)
+    matrix, bias = (random.normal(size=size).astype(np.float32) for size in [(32, 64), 32])
+    scale = np.abs(matrix).max(1) / np.float32(7)
+    arrays = {"weight": matrix, "bias": bias, "weight_scale": scale}
+    save_file({f"layer.{n}": each for n, each in arrays.items()}, tmp_path / "w.safetensors")
+    made, kinds = operators(monkeypatch, tmp_path, LAYER)
+    x = random.normal(size=(3, 64)).astype(np.float32)
+    near = np.rint(matrix / scale[:, None]) * scale[:, None]
+    np.testing.assert_allclose(made(x=x)["y"], x @ near.T + bias, rtol=1e-4, atol=1e-4)
+    assert kinds.keys() == {"MatMulNBits"}
+
+
+FILTERS = """
+    inputs:
+      x: F[N, 4, 8, 8]
+    parts:
+      filters: filters
+      norm: BatchNorm(16)
+    outputs:
+      y: norm(filters(x))
+    define:
+      filters:
+        inputs:
+          x: F[N, 4, 8, 8]
+        weights:
+          weight: F[16, 4, 3, 3]
+          scale: F[16]
+        prepared:
+          few: quantize(weight, scale, int8, 0)
+        outputs:
+          out: convolution(x, dequantize(few, scale, F, 0))
+    weights:
+      file: w.safetensors
+    """
+
+
+def test_filters_of_int8_take_the_norm_behind_them(monkeypatch, tmp_path):
+    """They are dequantized at the load, and their products are in the layout of convolutions."""
+    random = np.random.default_rng(6)
+    arrays = {
+        f"norm.{n}": 1 + random.random(16).astype(np.float32)
+        for n in ("weight", "bias", "running_mean", "running_var")
+    }
+    arrays["filters.weight"] = random.normal(size=(16, 4, 3, 3)).astype(np.float32)
+    arrays["filters.scale"] = np.full(16, 0.03, np.float32)
+    save_file(arrays, tmp_path / "w.safetensors")
+    made, kinds = operators(monkeypatch, tmp_path, FILTERS)
+    assert not {"BatchNormalization", "DequantizeLinear"} & kinds.keys()
+    x = random.normal(size=(2, 4, 8, 8)).astype(np.float32)
+    wanted = tripybuild.compile(tmp_path / "tiny.yaml", target="reference")(x=x)["y"]
+    np.testing.assert_allclose(made(x=x)["y"], wanted, rtol=1e-4, atol=1e-4)
