@@ -25,7 +25,7 @@ def lower(
         and onnx.holds(shapes.prod([*A, M, N]) > 0)
     )
     groups = shapes.largest(K[1], 1) if len(K) == 2 else 1
-    along = len(K) == 0 or op.dim == 0 or op.dim is None and onnx.holds(K[0] == M)
+    along = len(K) == 0 or onnx.holds(K[0] == M) if op.dim is None else op.dim == 0
     fits = [
         n for n in [16, 32, 64, 128, 256, 512, 1024, 2048, 4096] if onnx.holds(N // groups % n == 0)
     ]
