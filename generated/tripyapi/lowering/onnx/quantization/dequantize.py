@@ -20,8 +20,6 @@ def lower(op: Dequantize, input: onnx.Value, scale: onnx.Value) -> onnx.Value:
         and op.dim is not None
     )
     if weight:
-        return (
-            onnx.cast(input, op.dtype)
-            * onnx.reshape(scale, [S[i] if i == op.dim else 1 for i in range(len(S))])
-        )
+        sizes = [S[i] if i == op.dim else 1 for i in range(len(S))]
+        return onnx.cast(input, op.dtype) * onnx.reshape(scale, sizes)
     return onnx.DequantizeLinear(input, scale, axis=last if blocked else op.dim, block_size=size)
