@@ -12,7 +12,7 @@ from tripybuild.errors.diagnostics import Span
 from tripybuild.onnx.model import AttributeValue
 from tripybuild.onnx.table import OperatorSchema
 from tripybuild.onnx.value import OnnxValue
-from tripybuild.symbolic.scopes import SymbolScope, SymbolSource
+from tripybuild.symbolic.scopes import SymbolScope
 
 
 class Place(NamedTuple):
@@ -60,10 +60,6 @@ class Scope(SymbolScope[OnnxValue]):
     def find_node(self, key: Hashable) -> Iterator[GraphNode]:
         """The nodes of this scope and those around it that are the same call."""
         return (each.calls[key] for each in self.chain() if key in each.calls)
-
-    def source(self, name: str) -> SymbolSource[OnnxValue]:
-        """Where a symbol comes from."""
-        return next(each.sources[name] for each in self.chain() if name in each.sources)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
