@@ -252,10 +252,10 @@ def load(path: Path | str, *, registry: Registries = None, rebuild: bool = False
         DiagnosticError: The file is no executable, something is wrong with the registry, or the
             executable cannot be rebuilt.
     """
-    from tripybuild.compiler import session  # noqa: PLC0415 - `import tripybuild` is for free
+    from tripybuild.compiler import executable  # noqa: PLC0415 - `import tripybuild` is for free
 
     if registry is not None:
         from tripybuild.packages.libraries import register_packages  # noqa: PLC0415 - the same
 
         register_packages(registry)
-    return session.load(path, rebuild=rebuild)
+    return executable.load(path, rebuild=rebuild)

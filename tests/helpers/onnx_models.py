@@ -8,7 +8,7 @@ import onnx
 import onnxruntime
 
 from tripyapi.tensor import Tensor
-from tripybuild.compiler.lowering.lower import lower_onnx
+from tripybuild.compiler.lowering.lower_onnx import lower_onnx
 from tripybuild.onnx.constants import element_bytes
 from tripybuild.onnx.model import OnnxModel
 from tripybuild.onnx.protobuf import encode_model

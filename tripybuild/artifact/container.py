@@ -228,15 +228,19 @@ class Container:
         return content.toreadonly()
 
     def _pieces(self, content: memoryview, offset: int) -> Iterator[memoryview]:
-        """Read memory piece by piece, and what is large by several threads: it is new memory."""
+        """Read memory piece by piece, and what is large by several threads: it is new memory.
+
+        Its pieces are large, since each of them waits for Python, which others may be running.
+        """
+        size = PIECE if len(content) < LARGE else LARGE
 
         def read(begin: int) -> memoryview:
-            piece = content[begin : begin + PIECE]
+            piece = content[begin : begin + size]
             self._fill(piece, offset + begin)
             return piece
 
-        begins = range(0, len(content), PIECE)
-        if len(content) < LARGE:
+        begins = range(0, len(content), size)
+        if len(begins) < READERS or size == PIECE:
             yield from map(read, begins)
             return
         with ThreadPoolExecutor(READERS) as readers:

@@ -5,6 +5,8 @@ and a run.
 """
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,12 +18,13 @@ from tripybuild.artifact.members import Content
 from tripybuild.compiler.lowering.specialize import sizes_name
 from tripybuild.compiler.state_session import Session, start_session
 from tripybuild.errors.budget import Budget
-from tripybuild.errors.diagnostics import suggest
+from tripybuild.errors.diagnostics import DiagnosticError, suggest
 from tripybuild.errors.limits import within_budget
 from tripybuild.process import memory
+from tripybuild.process.hashing import LARGE
 from tripybuild.process.per_process import process_lock
 from tripybuild.schema.model.entry_points import find_entry
-from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
+from tripybuild.targets.compiled_model import WEIGHTS, CompiledEntry, CompiledModel
 from tripybuild.targets.executable_file import check_manifest
 from tripybuild.targets.protocol import Loader, Run
 
@@ -235,14 +238,38 @@ class Executable(CompiledModel):
         return (self._call or self.entry()).run(arrays)
 
 
-def read_executable(path: Path) -> Executable:
-    """Read an executable. Members are checked against their digests before they are used."""
-    with container.open(path) as file:
-        members = {name: file.read(name) for name in file.manifest.members}
-        content = file.manifest.content
-    with within_budget(budget=Budget()):
-        check_manifest(content, members)
-        try:
-            return Executable(content, members, file.manifest.members)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise manifest_error(str(error)) from error
+def load(path: Path | str, *, rebuild: bool = False) -> Executable:
+    """Read an executable file; every byte of it is checked against its digest.
+
+    Args:
+        path: The file.
+        rebuild: Whether its programs are compiled anew, and none of its native code is loaded.
+    """
+    found = read_executable(Path(path), prepare=not rebuild)
+    return Executable.of(found.target.rebuild(found)) if rebuild else found
+
+
+def read_executable(path: Path, *, prepare: bool = False) -> Executable:
+    """Read an executable. Members are checked against their digests before they are used.
+
+    Args:
+        path: Its file.
+        prepare: Whether its target begins with what a call needs, while weights are read.
+    """
+    with container.open(path) as file, ThreadPoolExecutor(1) as worker:
+        records, content = file.manifest.members, file.manifest.content
+        late = {each for each in (WEIGHTS,) if each in records and records[each].size >= LARGE}
+        waits = {name: worker.submit(file.read, name) for name in late}
+        members = {name: file.read(name) for name in records if name not in late}
+        with within_budget(budget=Budget()):
+            check_manifest(content, records)
+            try:
+                made = Executable(content, members, records)
+            except (KeyError, TypeError, ValueError, AttributeError) as error:
+                raise manifest_error(str(error)) from error
+        if prepare:
+            for entry in made.entries.values():
+                with suppress(DiagnosticError):  # a call says it
+                    made.target.prepare(entry)
+        made.add_members({name: each.result() for name, each in waits.items()})
+    return made

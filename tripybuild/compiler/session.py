@@ -8,7 +8,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from tripybuild.compiler.executable import Executable, read_executable
+from tripybuild.compiler.executable import Executable
 from tripybuild.compiler.lowering.footprint import check_footprint, check_together
 from tripybuild.compiler.lowering.specialize import check_laws
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
@@ -224,17 +224,6 @@ def _target_of_form(kind: str) -> Target:
     found = forms()
     check_name(kind, tuple(found), "unknown-target", "form to emit")
     return find_target(found[kind])
-
-
-def load(path: Path | str, *, rebuild: bool = False) -> Executable:
-    """Read an executable file; every byte of it is checked against its digest.
-
-    Args:
-        path: The file.
-        rebuild: Whether its programs are compiled anew, and none of its native code is loaded.
-    """
-    found = read_executable(Path(path))
-    return Executable.of(found.target.rebuild(found)) if rebuild else found
 
 
 def prune_weights(built: ModelGraph) -> ModelGraph:

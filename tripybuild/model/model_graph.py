@@ -2,17 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from tripybuild.documents.document import Document
 from tripybuild.errors.diagnostics import Diagnostic, Span
-from tripybuild.model.config import ConfigOrigin
-from tripybuild.model.weight_origins import WeightOrigin
-from tripybuild.schema.files import WeightsEntry
 from tripybuild.schema.model.entry_points import find_entry
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.values import Value
 from tripybuild.types.size_range import SizeRange
+
+if TYPE_CHECKING:  # executables are loaded without what reads specifications
+    from tripybuild.documents.document import Document
+    from tripybuild.model.config import ConfigOrigin
+    from tripybuild.model.weight_origins import WeightOrigin
+    from tripybuild.schema.files import WeightsEntry
 
 
 class Origin(Protocol):
@@ -63,13 +65,13 @@ class ModelGraph:
     entries: Mapping[str, EntryGraph]
     doc: str
     document: Origin
-    used: tuple[Document, ...] = ()
-    weights: WeightsEntry | None = None
+    used: "tuple[Document, ...]" = ()
+    weights: "WeightsEntry | None" = None
     sizes: Mapping[str, object] = field(default_factory=dict)
-    config: ConfigOrigin | None = None
+    config: "ConfigOrigin | None" = None
     prepared: Mapping[str, Graph] = field(default_factory=dict)
     """How each weight is computed that is in no file: a graph of other weights."""
-    origins: Mapping[str, WeightOrigin] = field(default_factory=dict)
+    origins: "Mapping[str, WeightOrigin]" = field(default_factory=dict)
     """Where weights are declared."""
     warnings: tuple[Diagnostic, ...] = ()
 

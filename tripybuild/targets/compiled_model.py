@@ -39,14 +39,19 @@ class CompiledEntry:
 
     @cached_property
     def graph(self) -> Graph:
-        """The graph with its symbols."""
+        """The graph with its symbols, and the weights that it needs."""
+        self._check_weights(self.bare_graph)
+        return self.bare_graph
+
+    @cached_property
+    def bare_graph(self) -> Graph:
+        """The graph; its weights may be absent, or others: they may still be read."""
         text = self.model.member(entry_member(GRAPH, self.name))
         graph = read_graph(text, self.model.constants, self.signature.symbols)
         said = tensor_entries(graph.inputs), tensor_entries(graph.outputs), list(graph.weights)
         wanted = tuple(self.manifest[key] for key in ("inputs", "outputs", "arguments"))
         if said != wanted:
             raise manifest_error("its graph is that of another model")
-        self._check_weights(graph)
         return graph
 
     def _check_weights(self, graph: Graph) -> None:
@@ -94,6 +99,10 @@ class CompiledModel:
     def members(self) -> dict[str, Content]:
         """The contents of its file by name."""
         return dict(self._members)
+
+    def add_members(self, members: Mapping[str, Content]) -> None:
+        """Add contents that come late."""
+        self._members |= members
 
     @cached_property
     def weights(self) -> dict[str, Array]:

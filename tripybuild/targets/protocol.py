@@ -146,6 +146,13 @@ class Target(ABC):
             DiagnosticError: The compiler refuses it, or a weight cannot be read.
         """
 
+    def prepare(self, entry: CompiledEntry) -> None:  # noqa: B027 - most have nothing to prepare
+        """Do early what `load` needs; the weights are not there yet.
+
+        Raises:
+            DiagnosticError: As `load` does.
+        """
+
     @abstractmethod
     def load(self, entry: CompiledEntry) -> Loader:
         """What gives a function from inputs to outputs for sizes; it is asked once for each.

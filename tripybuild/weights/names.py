@@ -10,9 +10,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from tripybuild.errors.budget import spend
-from tripybuild.schema.files import WeightsEntry
+
+if TYPE_CHECKING:  # executables are loaded without pydantic
+    from tripybuild.schema.files import WeightsEntry
 
 COMPILED = 500  # comparisons take as long as to compile one pattern
 MOST_ALTERNATIVES = 4  # last parts of names that are listed as `{weight,bias}`
@@ -45,19 +48,19 @@ class NameMatch:
         return ".".join([*parts, *self.rest])
 
 
-def name_in_file(path: str, entry: WeightsEntry) -> str:
+def name_in_file(path: str, entry: "WeightsEntry") -> str:
     """The name of a weight in the checkpoint, by the first pattern of `rename:` that matches."""
     found = matching_rename(path, entry)
     return entry.prefix + (path if found is None else found[1].fill(entry.rename[found[0]]))
 
 
-def matching_rename(path: str, entry: WeightsEntry) -> tuple[str, NameMatch] | None:
+def matching_rename(path: str, entry: "WeightsEntry") -> tuple[str, NameMatch] | None:
     """The pattern of `rename:` that covers a weight, with what it found."""
     matches = ((pattern, match_name(pattern, path)) for pattern in entry.rename)
     return next(((pattern, match) for pattern, match in matches if match), None)
 
 
-def is_unused_name(name: str, entry: WeightsEntry) -> bool:
+def is_unused_name(name: str, entry: "WeightsEntry") -> bool:
     """Whether `unused:` covers a name of the checkpoint."""
     return any(match_name(pattern, name) for pattern in entry.unused)
 

@@ -28,7 +28,8 @@ from tripybuild.codegen.operators.operator import operator_fragment
 from tripybuild.codegen.operators.operator_calls import CallResolver
 from tripybuild.codegen.package.package import assemble_package
 from tripybuild.codegen.snippets.composition_check import check_builders
-from tripybuild.compiler.lowering.lower import lower_onnx, lower_stablehlo, lower_tensorrt
+from tripybuild.compiler.lowering.lower import lower_stablehlo, lower_tensorrt
+from tripybuild.compiler.lowering.lower_onnx import lower_onnx
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.frontend.decompose import decompose_operation
 from tripybuild.model.libraries import OperatorLibrary

@@ -6,7 +6,7 @@ import written
 from safetensors.numpy import save_file
 
 import tripybuild
-from tripybuild.compiler import session
+from tripybuild.compiler import executable
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.model.graph_builder import build
 from tripybuild.process import memory
@@ -115,7 +115,7 @@ def test_an_executable_is_rebuilt_without_the_originals(tmp_path):
     (tmp_path / "w.safetensors").unlink()
     x, which = np.ones((2, 6), np.float32), np.array([0, 2], np.int32)
 
-    exe = session.load(tmp_path / "tiny.tpb", rebuild=True)
+    exe = executable.load(tmp_path / "tiny.tpb", rebuild=True)
 
     wanted = experts(weights, x, which, np.float32)
     np.testing.assert_allclose(exe(x=x, which=which)["y"], wanted, rtol=1e-5)

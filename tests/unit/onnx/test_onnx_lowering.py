@@ -11,7 +11,7 @@ import pytest
 from onnx_models import agree, floats, graph_of, operators
 
 import tripyapi as tp
-from tripybuild.compiler.lowering.lower import lower_onnx
+from tripybuild.compiler.lowering.lower_onnx import lower_onnx
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.model.graph_builder import build
 from tripybuild.onnx.protobuf import encode_model
@@ -174,7 +174,7 @@ def test_another_process_gives_the_same_model(monkeypatch):
     """Names and constants do not depend on hashes."""
     program = (
         "from hashlib import sha256; from pathlib import Path;"
-        "from tripybuild.compiler.lowering.lower import lower_onnx;"
+        "from tripybuild.compiler.lowering.lower_onnx import lower_onnx;"
         "from tripybuild.model.graph_builder import build;"
         "graph = build(Path('specs/digits.yaml'), {}).entry().graph;"
         "print(sha256(repr(lower_onnx(graph, 20)).encode()).hexdigest())"

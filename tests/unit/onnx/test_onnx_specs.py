@@ -5,7 +5,7 @@ from dataclasses import replace
 import onnx_models
 import pytest
 
-from tripybuild.compiler.lowering.lower import lower_onnx
+from tripybuild.compiler.lowering.lower_onnx import lower_onnx
 from tripybuild.model.graph_builder import build
 from tripybuild.onnx.model import ValueInfo
 from tripybuild.process import paths

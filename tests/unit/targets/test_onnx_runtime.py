@@ -14,6 +14,7 @@ from safetensors.numpy import save_file
 
 import tripybuild
 from tripybuild.cli.commands import doctor_trial
+from tripybuild.compiler import executable
 from tripybuild.compiler.executable import Executable
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.process import memory
@@ -184,6 +185,60 @@ def test_weights_are_read_where_they_are(made):
     assert run._source.shared == {"table.weight", "first.weight"}
     values = {name: each.data_ptr() for name, each in run._held[1].items()}
     assert values == {name: each.ctypes.data for name, each in made.weights.items()}
+
+
+LOADS = """
+    import sys
+    import numpy as np
+    import tripybuild
+    tripybuild.load(sys.argv[1])(tokens=np.ones((1, 2), np.int32))
+    print(*sys.modules)
+"""
+
+
+def test_a_load_imports_nothing_that_compiles(made, tmp_path):
+    """What reads specifications, and other dialects, takes longer than to begin a session."""
+    made.save(tmp_path / "made.tpb")
+    words = [sys.executable, "-c", textwrap.dedent(LOADS), str(tmp_path / "made.tpb")]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    found = set(done.stdout.split())
+    assert "onnxruntime" in found
+    heavy = {"pydantic", "yaml", "jaxlib", "typer", "tripybuild.stablehlo", "tripybuild.tensorrt"}
+    assert heavy.isdisjoint(found)
+
+
+def test_weights_are_checked_while_the_graph_is_lowered(made, tmp_path, monkeypatch):
+    """What is prepared from the other members does not run before, nor where they are damaged."""
+    made.save(tmp_path / "late.tpb")
+    monkeypatch.setattr(executable, "LARGE", 1)
+    lowered = []
+    real = onnx_runtime.lower_onnx
+    monkeypatch.setattr(
+        onnx_runtime, "lower_onnx", lambda *a, **k: lowered.append(a) or real(*a, **k)
+    )
+    late = tripybuild.load(tmp_path / "late.tpb")
+    assert len(lowered) == 1
+    np.testing.assert_array_equal(late(tokens=tokens(2, 3))["y"], made(tokens=tokens(2, 3))["y"])
+    assert len(lowered) == 1
+    content = bytearray((tmp_path / "late.tpb").read_bytes())
+    at = content.index(bytes(made.member("weights.safetensors"))[:64])
+    content[at + 4000] ^= 1
+    (tmp_path / "late.tpb").write_bytes(content)
+    assert refusal(lambda: tripybuild.load(tmp_path / "late.tpb")).code == "executable-altered"
+
+
+def test_what_cannot_be_prepared_is_said_by_the_call(made, tmp_path, monkeypatch):
+    """A file is loaded, and its weights are read, where no library runs it."""
+    made.save(tmp_path / "made.tpb")
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    library.runtime.cache_clear()
+    library.binding.cache_clear()
+    try:
+        loaded = tripybuild.load(tmp_path / "made.tpb")
+        assert loaded.weights.keys() == made.weights.keys()
+        assert refusal(lambda: loaded(tokens=tokens(1, 1))).code == "target-unavailable"
+    finally:
+        library.runtime.cache_clear()
 
 
 COPIES = """

@@ -11,7 +11,7 @@ from safetensors.numpy import save_file
 
 import tripybuild
 from tripybuild.artifact import container
-from tripybuild.compiler import session
+from tripybuild.compiler import executable
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.model.graph_builder import build
 from tripybuild.targets.tensorrt import model as tensorrt_model, weights as engine_weights
@@ -63,7 +63,7 @@ def test_a_rebuilt_executable_has_them_once(tmp_path):
     """The file that is written of it has the same weights."""
     compiled(tmp_path, {"wte.weight": TABLE, "lm_head.weight": TABLE}, rename=False)
 
-    again = session.load(tmp_path / "tiny.tpb", rebuild=True)
+    again = executable.load(tmp_path / "tiny.tpb", rebuild=True)
     again.save(tmp_path / "again.tpb")
 
     tokens = np.array([[5]], np.int32)

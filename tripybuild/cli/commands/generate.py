@@ -90,7 +90,7 @@ def generate_tokens(
     json: Json = False,
 ) -> CommandResult:
     """Generate tokens from a prompt, and print them as they come."""
-    from tripybuild.compiler import session  # noqa: PLC0415
+    from tripybuild.compiler.executable import load  # noqa: PLC0415
     from tripybuild.compiler.generation import Generation, Request, Roles  # noqa: PLC0415
     from tripybuild.compiler.sampling import Sampling  # noqa: PLC0415
 
@@ -100,7 +100,7 @@ def generate_tokens(
         register_packages(registry)
     sampling = Sampling(temperature, top_k, top_p, seed)
     prompts, codec = read_prompts(prompt_ids, prompt or [], tokenizer)
-    loaded = session.load(executable, rebuild=rebuild)
+    loaded = load(executable, rebuild=rebuild)
     request = Request(
         prompts=prompts,
         max_tokens=max_tokens,

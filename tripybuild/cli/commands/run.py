@@ -54,7 +54,7 @@ def run_executable(
     rebuild: Rebuild = False,
 ) -> CommandResult:
     """Run an executable on inputs from files."""
-    from tripybuild.compiler import session  # noqa: PLC0415
+    from tripybuild.compiler.executable import load  # noqa: PLC0415
 
     if registry:
         from tripybuild.packages.libraries import register_packages  # noqa: PLC0415
@@ -62,7 +62,7 @@ def run_executable(
         register_packages(registry)
     if state is not None:
         check_other_file(state, output)
-    loaded = session.load(executable, rebuild=rebuild)
+    loaded = load(executable, rebuild=rebuild)
     chosen = loaded.entry(entry)
     given = read_inputs(inputs or [], chosen)
     kept = None if state is None else session_of_file(state, loaded, chosen, given)

@@ -30,7 +30,7 @@ from tripybuild.compiler.export.weight_places import (
     read_bytes,
     write_data,
 )
-from tripybuild.compiler.lowering.lower import lacking_tensors, lower_onnx
+from tripybuild.compiler.lowering.lower_onnx import lacking_tensors, lower_onnx
 from tripybuild.compiler.session import (
     Config,
     check_entries,

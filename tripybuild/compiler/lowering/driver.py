@@ -16,6 +16,7 @@ from tripybuild.model.size_limits import check_tensor_bytes
 from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.constants import Constant
 from tripybuild.trace.generated_code import decomposition_function, lowering_function
+from tripybuild.trace.graph import Graph
 from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.region import Region
 from tripybuild.trace.values import Size, TensorType, Value
@@ -178,6 +179,28 @@ class Lowering:
             notes=(f"declared in {operation.declaration.source}",),
             hint="this is a fault of the declaration, not of your model",
         )
+
+
+def arguments_of(graph: Graph) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The weights and the inputs of a graph, as modules declare them."""
+    return (
+        {name: (value.dtype, value.shape) for name, value in graph.weights.items()},
+        {name: (value.dtype, value.shape) for name, value in graph.inputs.items()},
+    )
+
+
+def argument_values(module: Any, graph: Graph) -> dict[Value, Any]:
+    """What stands in a module for the weights and the inputs of a graph."""
+    values: dict[Value, Any] = {v: module.weights[name] for name, v in graph.weights.items()}
+    return values | {v: module.inputs[name] for name, v in graph.inputs.items()}
+
+
+def lower_all(
+    module: Any, graph: Graph, dialect: LoweringDialect, values: dict[Value, Any]
+) -> dict[str, Any]:
+    """The outputs of a graph, for what its inputs and weights are."""
+    found = Lowering(module, dialect, values).results(graph.operations, graph.outputs.values())
+    return dict(zip(graph.outputs, found, strict=True))
 
 
 def _gives_nothing(operation: TraceOp) -> bool:

@@ -16,7 +16,6 @@ from tripybuild.trace.graph import Graph
 from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.region import walk_operations
 from tripybuild.trace.values import LARGEST, Value
-from tripybuild.weights.prepared import last_readers, recipe_span
 
 
 def check_footprint(graph: Graph, *, dense: bool = False) -> tuple[Diagnostic, ...]:
@@ -88,6 +87,8 @@ def check_together(recipes: Mapping[str, Graph]) -> None:
     Raises:
         DiagnosticError: At the first one that does not fit beside what is held for later ones.
     """
+    from tripybuild.weights.prepared import last_readers, recipe_span  # noqa: PLC0415 - it computes
+
     last = last_readers(recipes)
     met: memory.MemoryLimit | None = None
     held = 0

@@ -1,4 +1,4 @@
-"""Lowering: a graph to an engine's dialect: StableHLO, layers of TensorRT, or ONNX."""
+"""Lowering: a graph to an engine's dialect: StableHLO, or layers of TensorRT."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -7,15 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from tripybuild import stablehlo
-from tripybuild.compiler.lowering.driver import Lowering, LoweringDialect, same_type
+from tripybuild.compiler.lowering.driver import (
+    LoweringDialect,
+    argument_values,
+    arguments_of,
+    lower_all,
+    same_type,
+)
 from tripybuild.compiler.lowering.segments import Segment, cut_graph
-from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.errors.diagnostics import Diagnostic
 from tripybuild.model.size_limits import check_tensor_bytes
-from tripybuild.onnx import dialect as onnx
-from tripybuild.onnx.builder import current
-from tripybuild.onnx.completion import complete_model
-from tripybuild.onnx.model import OnnxModel
-from tripybuild.onnx.table import first_opset_of
 from tripybuild.process.gc_pause import pause_gc
 from tripybuild.stablehlo.functions import OutlinedFunction, outline_function
 from tripybuild.symbolic.conditions import UndecidedSize
@@ -23,29 +24,9 @@ from tripybuild.symbolic.dims import same
 from tripybuild.tensorrt import layers
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.operation import TraceOp
-from tripybuild.trace.values import TensorType, Value
+from tripybuild.trace.values import TensorType
 
-Module = stablehlo.HloModule | layers.Network | onnx.OnnxGraph
-
-
-def _declare(given: Any, type: TensorType) -> str | None:
-    """Give a value of ONNX its declared shape, where it has the declared dtype."""
-    if not isinstance(given, onnx.Value) or given.dtype is not type.dtype:
-        return f"it gave {given!r}, declared as {type}"
-    current().declare(given, tuple(type.shape))
-    return None
-
-
-def _declined(operation: TraceOp, declined: Exception) -> Diagnostic:
-    """What ONNX cannot say in the opset, or not before sizes are known."""
-    since = declined.since if isinstance(declined, onnx.Unavailable) else None
-    return Diagnostic(
-        "onnx-unavailable",
-        f"`{operation.operator}` has no form in ONNX: {declined}",
-        operation.location.span(),
-        notes=(f"declared in {operation.declaration.source}",),
-        hint=None if since is None else f"opset {since} has it",
-    )
+Module = stablehlo.HloModule | layers.Network
 
 
 def _same_sizes(given: Any, type: TensorType) -> str | None:
@@ -85,15 +66,6 @@ BOUNDED = LoweringDialect(
     diagnose=_padding_refusal,
 )
 TENSORRT = LoweringDialect("tensorrt", layers.full, layers.constant)
-ONNX = LoweringDialect(
-    "onnx",
-    onnx.full,
-    onnx.constant,
-    judge=_declare,
-    declines=(onnx.Unavailable, UndecidedSize),
-    diagnose=_declined,
-    empty=onnx.empty,
-)
 
 
 @pause_gc()
@@ -119,7 +91,7 @@ def lower_stablehlo(
     for name, value in (*graph.weights.items(), *graph.inputs.items()):
         check_tensor_bytes(value, f"`{name}`")
     sizes = stablehlo.BoundedSizes(bounds) if bounds else None
-    module = stablehlo.HloModule(*_arguments(graph), folder, sizes)
+    module = stablehlo.HloModule(*arguments_of(graph), folder, sizes)
     dialect = STABLEHLO if sizes is None else BOUNDED
     segments = cut_graph(graph) if outline else ()
     if len(segments) > 1:
@@ -131,67 +103,15 @@ def lower_stablehlo(
 
 def lower_tensorrt(graph: Graph) -> layers.Network:
     """Record the layers of a TensorRT network; sizes may be symbols."""
-    network = layers.Network(*_arguments(graph))
+    network = layers.Network(*arguments_of(graph))
     _fill(network, graph, TENSORRT)
     return network
 
 
-@pause_gc()
-def lower_onnx(
-    graph: Graph,
-    opset: int,
-    folder: Path | None = None,
-    *,
-    types: bool = False,
-    runtime: str | None = None,
-) -> OnnxModel:
-    """Build a model of ONNX, which keeps the graph's symbols: it has all sizes.
-
-    Args:
-        graph: The graph; sizes may be symbols.
-        opset: The version of ONNX's operators.
-        folder: The folder of the user's files; the places of nodes are relative to it.
-        types: Whether the model has the declared types of the values between.
-        runtime: The engine that alone runs the model, by the name of its distribution.
-
-    Returns:
-        The model. Initializers that are weights have their names, and no data.
-
-    Raises:
-        DiagnosticError: Where the opset has no form of an operation.
-    """
-    if lacking := lacking_tensors(graph, opset):
-        raise DiagnosticError(*lacking.values())
-    module = onnx.OnnxGraph(*_arguments(graph), opset, folder, runtime)
-    _fill(module, graph, ONNX)
-    return complete_model(module, graph.name, types=types)
-
-
-def lacking_tensors(graph: Graph, opset: int) -> dict[str, Diagnostic]:
-    """The inputs, weights and outputs of dtypes that the opset has no tensors of, by name."""
-    found: dict[str, Diagnostic] = {}
-    for name, value in (*graph.inputs.items(), *graph.weights.items(), *graph.outputs.items()):
-        since = first_opset_of(value.dtype)
-        if since > opset:
-            kind = value.dtype
-            message = f"`{name}` is {kind}, and ONNX has no tensors of {kind} in opset {opset}"
-            span = None if value.producer is None else value.producer.location.span()
-            hint = f"opset {since} has them"
-            found[name] = Diagnostic("onnx-unavailable", message, span, hint=hint)
-    return found
-
-
-def _arguments(graph: Graph) -> tuple[dict[str, Any], dict[str, Any]]:
-    return (
-        {name: (value.dtype, value.shape) for name, value in graph.weights.items()},
-        {name: (value.dtype, value.shape) for name, value in graph.inputs.items()},
-    )
-
-
 def _fill(module: Module, graph: Graph, dialect: LoweringDialect) -> None:
-    values = _argument_values(module, graph)
+    values = argument_values(module, graph)
     with module:
-        results = _lower_all(module, graph, dialect, values)
+        results = lower_all(module, graph, dialect, values)
         if isinstance(module, stablehlo.HloModule):
             module.finish(results, donated_inputs(graph))
         else:
@@ -205,7 +125,7 @@ def _fill_calls(
     dialect: LoweringDialect,
 ) -> None:
     """Lower each segment to a function, once for those that are equal, and call those in order."""
-    values = _argument_values(module, graph)
+    values = argument_values(module, graph)
     functions: dict[object, OutlinedFunction] = {}
     donated = _donated_arguments(graph, segments)
     with module:
@@ -229,7 +149,7 @@ def _fill_segment(
     arguments: Sequence[Any],
 ) -> list[Any]:
     values = dict(zip(segment.takes, arguments, strict=True))
-    return list(_lower_all(module, segment.graph(), dialect, values).values())
+    return list(lower_all(module, segment.graph(), dialect, values).values())
 
 
 def donated_inputs(graph: Graph) -> dict[str, str]:
@@ -257,16 +177,3 @@ def _donated_arguments(
         before = found.get(segment.key, pairs)
         found[segment.key] = dict(before.items() & pairs.items())
     return found
-
-
-def _argument_values(module: Module, graph: Graph) -> dict[Value, Any]:
-    values: dict[Value, Any] = {v: module.weights[name] for name, v in graph.weights.items()}
-    return values | {v: module.inputs[name] for name, v in graph.inputs.items()}
-
-
-def _lower_all(
-    module: Module, graph: Graph, dialect: LoweringDialect, values: dict[Value, Any]
-) -> dict[str, Any]:
-    """The outputs of a graph, for what its inputs and weights are."""
-    found = Lowering(module, dialect, values).results(graph.operations, graph.outputs.values())
-    return dict(zip(graph.outputs, found, strict=True))

@@ -11,17 +11,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from weakref import ref
+from weakref import WeakKeyDictionary, ref
 
 from tripybuild.artifact.cache import key as cache_key
 from tripybuild.artifact.members import Content
 from tripybuild.compiler.lowering.footprint import check_outputs
-from tripybuild.compiler.lowering.lower import lower_onnx
+from tripybuild.compiler.lowering.lower_onnx import lower_onnx
 from tripybuild.compiler.lowering.specialize import GraphSizes, check_laws
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.errors.logger import logger
 from tripybuild.model.model_graph import EntryGraph, ModelGraph
-from tripybuild.onnx.model import GraphDef, OnnxModel, OnnxNode
+from tripybuild.onnx.model import GraphDef, OnnxAttribute, OnnxModel, OnnxNode
 from tripybuild.onnx.protobuf import encode_model
 from tripybuild.onnx.text import model_text
 from tripybuild.process import memory
@@ -55,6 +55,8 @@ OPSET = 22
 # What was compiled, by the member that its graph is in, as long as that is there: the same process
 # loads it next.
 _ready: dict[int, tuple[ref[memoryview], RuntimeSession]] = {}
+# What was lowered while the weights were read.
+_lowered: WeakKeyDictionary[CompiledEntry, OnnxModel] = WeakKeyDictionary()
 
 
 class OnnxRuntime(Target):
@@ -72,6 +74,11 @@ class OnnxRuntime(Target):
             session = self._session(entry, asked.graph, request.folder)
             _keep_ready(made.members[entry_member(GRAPH, entry.name)], session)
         return made
+
+    def prepare(self, entry: CompiledEntry) -> None:
+        """Import ONNX Runtime, and lower the graph."""
+        binding()
+        _lowered[entry] = self._lower(entry.bare_graph)
 
     def load(self, entry: CompiledEntry) -> Loader:
         """One session for all sizes."""
@@ -95,6 +102,14 @@ class OnnxRuntime(Target):
         check_laws(built, entry.graph, shapes[1:])
         return model_text(lower_onnx(entry.graph, OPSET, runtime=self.distribution))
 
+    def _lower(self, graph: Graph, folder: Path | None = None) -> OnnxModel:
+        """The model of a graph.
+
+        By declared types ONNX Runtime knows which values are of one size: results take the place of
+        operands, and sums of images stay in the layout of convolutions.
+        """
+        return lower_onnx(graph, OPSET, folder, types=True, runtime=self.distribution)
+
     def _session(
         self, entry: CompiledEntry, graph: Graph, folder: Path | None = None
     ) -> RuntimeSession:
@@ -104,9 +119,7 @@ class OnnxRuntime(Target):
             DiagnosticError: ONNX Runtime is not installed, or refuses an operation.
         """
         with logger.log_time(f"lower {graph.name} to ONNX"):
-            # By declared types it knows which values are of one size: results take the place of
-            # operands, and sums of images stay in the layout of convolutions.
-            model = lower_onnx(graph, OPSET, folder, types=True, runtime=self.distribution)
+            model = _lowered.pop(entry, None) or self._lower(graph, folder)
         with logger.log_time("load into ONNX Runtime"):
             weights = {name: entry.model.weights[name] for name in graph.weights}
             data = {name: no_data(each.nbytes) for name, each in weights.items()}
@@ -200,7 +213,7 @@ def _session_source(
     read = {name: (types[name], each) for name, each in weights.items() if name in types}
     return SessionSource(
         graph.name,
-        encode_model(model),
+        encode_model(replace(model, graph=_without_places(graph))),
         {each.name: each.dtype for each in graph.inputs},
         {each.name: each.dtype for each in graph.outputs},
         read,
@@ -208,6 +221,22 @@ def _session_source(
         _updates_in_place(graph, updates),
         threads,
     )
+
+
+def _without_places(graph: GraphDef) -> GraphDef:
+    """The graph, wherever the file is from which it comes: places are ours to say."""
+
+    def bare(each: OnnxAttribute) -> OnnxAttribute:
+        inside = each.value
+        return (
+            replace(each, value=_without_places(inside)) if isinstance(inside, GraphDef) else each
+        )
+
+    nodes = [
+        replace(node, doc="", attributes={name: bare(a) for name, a in node.attributes.items()})
+        for node in graph.nodes
+    ]
+    return replace(graph, nodes=tuple(nodes), doc="")
 
 
 def _weights_in_place(graph: GraphDef, weights: Mapping[str, Any]) -> frozenset[str]:

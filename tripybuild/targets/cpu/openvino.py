@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tripybuild.compiler.lowering.footprint import check_outputs
-from tripybuild.compiler.lowering.lower import lower_onnx
+from tripybuild.compiler.lowering.lower_onnx import lower_onnx
 from tripybuild.compiler.lowering.specialize import (
     GraphSizes,
     check_laws,

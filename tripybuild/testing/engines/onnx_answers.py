@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 
-from tripybuild.compiler.lowering.lower import lower_onnx
+from tripybuild.compiler.lowering.lower_onnx import lower_onnx
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.onnx.protobuf import encode_model
 from tripybuild.reference.numerics.arrays import Array
