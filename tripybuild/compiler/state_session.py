@@ -210,15 +210,12 @@ def start_session(
     declared = declared_state(model)
     begun, shapes = check_state(model, given, sizes)
     every = declared.signature(model.manifest["model"], list(declared.tensors)).inputs
-    return Session(
-        model,
-        {
-            name: _copied(begun[name])
-            if name in begun
-            else _filled(each, shapes[name], declared.first)
-            for name, each in every.items()
-        },
-    )
+    arrays = {
+        name: _copied(begun[name]) if name in begun else _filled(each, shapes[name], declared.first)
+        for name, each in every.items()
+    }
+    keep = model.target.keep_state
+    return Session(model, {name: keep(each, every[name].dtype) for name, each in arrays.items()})
 
 
 def check_state(

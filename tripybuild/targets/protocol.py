@@ -21,6 +21,7 @@ from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
 from tripybuild.targets.options import Value
 from tripybuild.targets.table import TARGETS, TargetRegistration
 from tripybuild.trace.graph import Graph
+from tripybuild.types.dtypes import dtype
 from tripybuild.weights.source import WeightSource
 
 Shapes = Sequence[Mapping[str, int]]
@@ -160,6 +161,14 @@ class Target(ABC):
         Raises:
             DiagnosticError: The model cannot run on this machine.
         """
+
+    def keep_state(self, array: Any, type: dtype) -> Any:
+        """An array that is a session's alone as a state of it, to be an argument of its calls.
+
+        Here it is a NumPy array, as all results.
+        """
+        del type
+        return array
 
     def run_keeping(self, run: Run, arrays: list[Any], kept: frozenset[int]) -> list[Any]:
         """Run what `load` gave, and leave the results of these numbers where they are computed.

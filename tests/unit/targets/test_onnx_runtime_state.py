@@ -100,18 +100,18 @@ def places(session):
 def test_states_are_those_of_the_reference(tmp_path, case):
     """Whatever reads one; what was given before stays as it was."""
     ours, reference = model(tmp_path, case).start(), model(tmp_path, case, "reference").start()
-    seen, begun = [], None
+    seen = []
     for step in range(len(STEPS)):
-        before = {} if not step else places(ours)
+        before = places(ours)
         found, wanted = ours(**given(step)), reference(**given(step))
         seen.append((found["y"], wanted["y"], ours.state.copy(), reference.state.copy()))
-        begun = {name for name, place in places(ours).items() if before.get(name) == place}
+        stayed = [name for name, place in places(ours).items() if before[name] == place]
+        assert len(stayed) == CASES[case][-1]
     for y, wanted, state, states in seen:
         np.testing.assert_allclose(y, wanted, rtol=1e-5, atol=1e-6)
         for name, each in states.items():
             np.testing.assert_allclose(state[name], each, rtol=1e-5, atol=1e-6)
     assert len(set(places(ours).values())) == 2
-    assert len(begun) == CASES[case][-1]
 
 
 @pytest.mark.parametrize("type", ["float16", "bfloat16"])
@@ -128,6 +128,20 @@ def test_states_of_other_dtypes(tmp_path, type):
     assert {name for name, place in places(ours).items() if before[name] == place} == {"kept.b"}
     for name, each in reference.state.items():
         assert ours.state[name].dtype == each.dtype
+
+
+def test_a_state_that_is_empty(tmp_path):
+    """As any other."""
+    text = STATES.format(type="float32", a=A, b=B, out="next.a + next.b").replace(
+        "[2, 1,", "[0, 1,"
+    )
+    made = tripybuild.compile(
+        written.write(tmp_path, text.replace("int32[2]", "int32[0]")), target=ENGINE
+    )
+    session = made.start()
+    for _ in range(2):
+        y = session(x=np.zeros((0, 1, 1, 3), np.float32), position=np.zeros(0, np.int32))["y"]
+        assert y.shape == (0, 1, 5, 3)
 
 
 def test_sessions_have_states_of_their_own(tmp_path):
@@ -157,6 +171,8 @@ def test_a_plain_call_leaves_the_arrays_of_its_caller(tmp_path):
     made, x = model(tmp_path, "updated"), given(1)
     a, b = (np.full((2, 1, 5, 3), number, np.float32) for number in (3, 4))
     found = [made(**x, **{"kept.a": a, "kept.b": b}) for _ in range(2)]
+    for _ in range(2):
+        made.start(state={"kept.a": a, "kept.b": b})(**x)
     assert (a == 3).all()
     assert (b == 4).all()
     np.testing.assert_array_equal(found[0]["kept.a.next"], found[1]["kept.a.next"])

@@ -30,7 +30,7 @@ from tripybuild.targets.compiled_model import WEIGHTS, CompiledEntry, CompiledMo
 from tripybuild.targets.cpu.optimized_models import MappedFile, OptimizedModels
 from tripybuild.targets.executable_file import GRAPH, entry_member
 from tripybuild.targets.graph_model import graph_model
-from tripybuild.targets.onnx_runtime.arrays import Array
+from tripybuild.targets.onnx_runtime.arrays import Array, KeptTensor
 from tripybuild.targets.onnx_runtime.library import (
     binding,
     error_node,
@@ -49,6 +49,7 @@ from tripybuild.targets.onnx_runtime.session import (
 )
 from tripybuild.targets.protocol import CompileRequest, Loader, Run, Shapes, Target
 from tripybuild.trace.graph import Graph
+from tripybuild.types.dtypes import dtype
 
 # Of `Attention`, which the next one has, ONNX Runtime's kernel takes no masks that are broadcast.
 OPSET = 22
@@ -91,6 +92,10 @@ class OnnxRuntime(Target):
             return session
 
         return load_sizes
+
+    def keep_state(self, array: Array, type: dtype) -> KeptTensor:
+        """A value over the array, so that the first call writes there, too."""
+        return KeptTensor.over(array, type)
 
     def run_keeping(self, run: Run, arrays: list[Any], kept: frozenset[int]) -> list[Any]:
         """Leave results in ONNX Runtime's memory: a later call takes them, and may overwrite."""

@@ -19,17 +19,32 @@ Array = npt.NDArray[Any]
 
 
 class KeptTensor:
-    """A result that stays in ONNX Runtime's memory, to be an argument of a later call.
+    """A result that stays where ONNX Runtime computed it, to be an argument of a later call.
 
     A call may write a result over its memory: it is given away then.
+
+    Args:
+        value: ONNX Runtime's value.
+        type: Its dtype.
+        memory: The array that has its memory; None where ONNX Runtime has it.
     """
 
-    __slots__ = ("dtype", "is_given_away", "mark", "ndim", "shape", "type", "value")
+    __slots__ = ("dtype", "is_given_away", "mark", "memory", "ndim", "shape", "type", "value")
 
-    def __init__(self, value: Any, type: dtype) -> None:
-        self.value, self.type, self.mark = value, type, process.mark
+    def __init__(self, value: Any, type: dtype, memory: Array | None = None) -> None:
+        self.value, self.type, self.memory, self.mark = value, type, memory, process.mark
         self.shape, self.dtype = tuple(value.shape()), type.numpy
         self.ndim, self.is_given_away = len(self.shape), False
+
+    @classmethod
+    def over(cls, array: Array, type: dtype) -> "KeptTensor":
+        """An array whose memory nothing else reads."""
+        memory = prepared(array, type)
+        return cls(tensor(memory, type), type, memory)
+
+    def update(self) -> "KeptTensor":
+        """What a call wrote over its memory."""
+        return KeptTensor(self.value, self.type, self.memory)
 
     def read_kept(self) -> Array:
         """A copy, which no later call changes."""

@@ -164,7 +164,8 @@ class RuntimeSession:
 
     def _run_in_place(self, arrays: Sequence[Any], kept: frozenset[int]) -> list[Any]:
         """Run where each input is, and write updates into the memory of what they update."""
-        bound, device, taken = binding().SessionIOBinding(self.native), _device(), []
+        bound, device = binding().SessionIOBinding(self.native), _device()
+        taken: dict[int, KeptTensor] = {}
         held = [_placed(a, type) for (_, type), a in zip(self._input_types, arrays, strict=True)]
         for (name, type), each in zip(self._input_types, held, strict=True):
             bound.bind_ortvalue_input(
@@ -175,15 +176,19 @@ class RuntimeSession:
             old = None if source is None else held[source]
             if isinstance(old, KeptTensor):
                 bound.bind_ortvalue_output(name, old.value)
-                taken.append(old)
+                taken[number] = old
             else:
                 bound.bind_output(name, device)
-        for each in taken:
-            each.is_given_away = True
+        for old in taken.values():
+            old.is_given_away = True
         self._run_bound(bound, None)
         results = bound.get_outputs()  # whose iterator ends by a C++ exception, which is slow
         return [
-            KeptTensor(results[number], type) if number in kept else read(results[number], type)
+            taken[number].update()
+            if number in taken
+            else KeptTensor(results[number], type)
+            if number in kept
+            else read(results[number], type)
             for number, type in enumerate(self._output_types)
         ]
 
