@@ -124,6 +124,23 @@ def test_a_shape_that_nothing_reads_is_not_asked_for(tmp_path):
     assert "check.match" not in body
 
 
+CONDITIONS = """
+    cases:
+      - when: onnx.opset() >= 23 and onnx.holds(len(S) > 0) and onnx.holds(len(S) < 1000) and T == float32
+        then: input + input
+      - then: onnx.Add(input, input)
+"""  # noqa: E501
+
+
+def test_a_condition_that_is_longer_than_a_line_is_in_parentheses(tmp_path):
+    """As the formatter would break it, and as Python needs it."""
+    (tmp_path / "math").mkdir()
+    declared = DECLARATION.replace("  onnx: input + input\n", f"  onnx:{CONDITIONS}")
+    (tmp_path / "math" / "double.yaml").write_text(declared)
+    body = planned(tmp_path)["tripyapi/lowering/onnx/math/double.py"]
+    assert "    if (\n        onnx.opset() >= 23\n" in body
+
+
 FAMILY = """\
 tripybuild: 1
 family: turned

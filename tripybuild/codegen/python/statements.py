@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Callable, Iterable, Set as AbstractSet
 
-from tripybuild.codegen.python.expressions import document, returned_value, statement_value
+from tripybuild.codegen.python.expressions import returned_value, statement_value
 from tripybuild.codegen.python.file_text import Body
 from tripybuild.codegen.python.rewrite import NameRewriter
 from tripybuild.language.grammar import UNREAD, Assignment, Program
@@ -59,7 +59,7 @@ def _define(name: str, node: ast.expr, rewriter: NameRewriter, body: Body) -> No
         node = ast.IfExp(node.test, node.body, node.orelse)
     word = "if"
     while isinstance(node, Choice):
-        test = document(rewriter.rewrite(node.test))
+        test = statement_value(rewriter.rewrite(node.test))
         _define(name, node.body, rewriter, body.block(f"{word} ", test, ":"))
         node, word = node.orelse, "elif"
     end = body.block("else:") if word == "elif" else body
@@ -98,7 +98,7 @@ def _end(
     finish: Callable[[ast.expr, Body], None],
 ) -> None:
     while isinstance(node, Choice):
-        block = body.block("if ", document(rewriter.rewrite(node.test)), ":")
+        block = body.block("if ", statement_value(rewriter.rewrite(node.test)), ":")
         _end(node.body, names, rewriter, block, finish)
         node = node.orelse
     if isinstance(node, Let):
