@@ -5,10 +5,18 @@ is run. A `console` block holds commands behind `$ ` and what they print; all ex
 what the block says: `console exit=0`.
 """
 
+import os
 import re
+import subprocess
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[2]
+LAUNCHERS = {
+    "tripybuild": "#!{python}\nfrom tripybuild.cli.main import main\n\nmain()\n",
+    "python": '#!/bin/sh\nexec {python} "$@"\n',
+}
 FENCE = re.compile(r"^(`{3,})(\S*)[ ]?(.*)$")
 NAMED = re.compile(r"^`([^`]+)`:?$")
 
@@ -73,3 +81,29 @@ def rewrite(section, block, text):
     section.path.write_text(
         whole[:place] + text + whole[place + len(block.text) :], encoding="utf-8"
     )
+
+
+def shell(command, folder, checkout=ROOT, **variables):
+    """Run a command of bash in a folder, with `tripybuild` and `python` as they are here."""
+    launchers = folder / "bin"
+    launchers.mkdir(exist_ok=True)
+    for name, text in LAUNCHERS.items():
+        (launchers / name).write_text(text.format(python=sys.executable))
+        (launchers / name).chmod(0o755)
+    path = f"{launchers}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+    packages = f"{checkout}:{checkout / 'generated'}"
+    return subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", command],
+        cwd=folder,
+        env={**os.environ, "PATH": path, "PYTHONPATH": packages, **variables},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+
+
+def is_printed(expected, printed):
+    """Whether a text is what a page says; `...` stands for anything."""
+    pattern = ".*?".join(map(re.escape, expected.split("...")))
+    return re.fullmatch(pattern, printed, re.DOTALL) is not None

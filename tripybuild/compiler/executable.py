@@ -27,13 +27,13 @@ from tripybuild.schema.model.entry_points import find_entry
 from tripybuild.targets.compiled_model import WEIGHTS, CompiledEntry, CompiledModel
 from tripybuild.targets.executable_file import check_manifest
 from tripybuild.targets.protocol import Loader, Run
+from tripybuild.targets.table import SUFFIX
 
 # Programs in memory, which take megabytes each, and sizes that they are known to serve. Those that
 # were there longest are read again from the cache when they are asked for.
 MOST_LOADED = 128
 MOST_SIZES = 4096
 
-SUFFIX = ".tpb"
 SPECS = frozenset({".yaml", ".yml"})
 
 

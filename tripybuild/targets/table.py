@@ -88,6 +88,7 @@ TARGETS = {
     "mlir-tensorrt": _engine("MlirTensorrt", f"{_MLIR_TENSORRT}.compiler:prepare"),
 }
 DEFAULT = "cpu"  # the target that needs nothing beside tripybuild
+SUFFIX = ".tpb"  # of executables
 
 
 def find_target(name: str) -> "Target":

@@ -12,6 +12,7 @@ from jaxlib import xla_client
 
 import tripybuild
 from tripybuild import stablehlo
+from tripybuild.artifact.array_bytes import aligned_buffer
 from tripybuild.artifact.manifest_schema import check_content
 from tripybuild.compiler.executable import Executable
 from tripybuild.compiler.lowering import segments
@@ -49,9 +50,7 @@ def running(folder, target="cpu"):
 
 def aligned(rows):
     """Ones where XLA reads arrays in place."""
-    memory = np.zeros(rows * 16 + 64, np.uint8)
-    start = -memory.ctypes.data % 64
-    array = memory[start : start + rows * 16].view(np.float32).reshape(rows, 4)
+    array = aligned_buffer(rows * 16).view(np.float32).reshape(rows, 4)
     array[...] = 1
     return array
 

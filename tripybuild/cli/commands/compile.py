@@ -28,12 +28,11 @@ from tripybuild.cli.options import (
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, render, text_of
 from tripybuild.process.memory import format_bytes
 from tripybuild.process.output_files import check_overwrite
-from tripybuild.targets.table import DEFAULT, TARGETS, forms, is_mlir
+from tripybuild.targets.table import DEFAULT, SUFFIX, TARGETS, forms, is_mlir
 
 if TYPE_CHECKING:
     from tripybuild.compiler.executable import Executable
 
-SUFFIX = ".tpb"
 FORMS = f"[{'|'.join(forms())}]"
 PORTABLE = ", ".join(name for name, entry in TARGETS.items() if entry.portable)
 TARGET = (
