@@ -23,7 +23,7 @@ def test_the_page_leads_to_the_same_numbers(tmp_path):
             pytest.skip(f"{name} is not installed")
     shutil.copytree(ROOT / "specs", tmp_path / "specs")
     blocks = BLOCK.findall(PAGE.read_text(encoding="utf-8"))
-    done = sections.shell("\n".join(blocks), tmp_path)
+    done = sections.shell("\n".join(["set -euo pipefail", *blocks]), tmp_path)
 
     assert len(blocks) >= 8
     assert done.returncode == 0, done.stdout

@@ -93,7 +93,7 @@ def shell(command, folder, checkout=ROOT, **variables):
     path = f"{launchers}:{Path(sys.executable).parent}:{os.environ['PATH']}"
     packages = f"{checkout}:{checkout / 'generated'}"
     return subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", command],
+        ["bash", "-c", command],
         cwd=folder,
         env={**os.environ, "PATH": path, "PYTHONPATH": packages, **variables},
         stdout=subprocess.PIPE,
