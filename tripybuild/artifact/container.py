@@ -142,6 +142,9 @@ def _check_names(names: Mapping[str, object]) -> None:
 def _copy(stream: BinaryIO, content: Content, expected: MemberRecord) -> None:
     if isinstance(content, FilePart) and copy_range(content, stream):
         return
+    if not isinstance(content, FilePart) and memoryview(content).readonly:
+        stream.write(content)  # it is what was measured
+        return
     checksum = size = 0
     for piece in pieces(content):
         checksum = zlib.crc32(piece, checksum)

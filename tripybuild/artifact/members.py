@@ -14,7 +14,7 @@ from typing import BinaryIO
 from tripybuild.artifact.file_errors import unreadable_error
 from tripybuild.artifact.manifest import MemberRecord
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.process.hashing import ALGORITHMS, algorithm
+from tripybuild.process.hashing import ALGORITHMS, LARGE, algorithm
 
 PIECE = 1 << 20
 STRETCH = 1 << 24  # what is copied before the disk begins with it
@@ -94,6 +94,11 @@ def measure(content: Content) -> MemberRecord:
     checksum = size = 0
     expected = content.size if isinstance(content, FilePart) else memoryview(content).nbytes
     digest = ALGORITHMS[algorithm(expected)]()
+    if not isinstance(content, FilePart) and expected >= LARGE:
+        with ThreadPoolExecutor(1) as worker:  # both go through all of the memory
+            other = worker.submit(zlib.crc32, content)
+            digest.update(content)
+            return MemberRecord(expected, digest.hexdigest(), other.result())
     for piece in pieces(content):
         digest.update(piece)
         checksum = zlib.crc32(piece, checksum)

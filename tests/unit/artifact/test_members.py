@@ -6,8 +6,9 @@ import os
 import pytest
 
 from tripybuild.artifact import members
-from tripybuild.artifact.members import FilePart, OpenFile, copy_range
+from tripybuild.artifact.members import FilePart, OpenFile, copy_range, measure
 from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.process.hashing import LARGE
 
 pytestmark = pytest.mark.skipif(
     not hasattr(os, "copy_file_range"), reason="this system has no copy_file_range"
@@ -47,3 +48,11 @@ def test_a_file_that_became_shorter_is_no_copy(tmp_path):
     """The copy would end with nothing."""
     with (tmp_path / "target").open("wb") as stream, pytest.raises(DiagnosticError, match="chang"):
         copy_range(part(tmp_path, 0, len(CONTENT) + 1), stream)
+
+
+@pytest.mark.parametrize("size", [0, 5, LARGE - 1, LARGE, LARGE + 5])
+def test_memory_is_measured_as_a_file_is(tmp_path, size):
+    """Though its digests are computed at the same time."""
+    content = os.urandom(size)
+    (tmp_path / "file").write_bytes(content)
+    assert measure(content) == measure(FilePart(OpenFile(tmp_path / "file"), 0, size))

@@ -68,11 +68,20 @@ class OnnxRuntime(Target):
     def compile(self, request: CompileRequest) -> CompiledModel:
         """Load each entry once, which finds what ONNX Runtime refuses, and keep the graph."""
         request.manifest["versions"][self.distribution] = version()
-        made = graph_model(request)
+        lowered: dict[str, OnnxModel] = {}
+
+        def lower(_: dict[str, Any]) -> list[Diagnostic]:
+            """Lower while the weights are read; places are the user's."""
+            binding()
+            for asked in request.entries:
+                lowered[asked.name] = self._lower(asked.graph, request.folder)
+            return []
+
+        made = graph_model(request, lower)
         for asked in request.entries:
             entry = made.entries[asked.name]
             request.tell(f"compile {entry.name}".rstrip())
-            session = self._session(entry, asked.graph, request.folder)
+            session = self._session(entry, asked.graph, lowered[asked.name])
             _keep_ready(made.members[entry_member(GRAPH, entry.name)], session)
         return made
 
@@ -84,7 +93,9 @@ class OnnxRuntime(Target):
     def load(self, entry: CompiledEntry) -> Loader:
         """One session for all sizes."""
         session = _take_ready(entry.model.members[entry_member(GRAPH, entry.name)])
-        session = session or self._session(entry, entry.graph)
+        if session is None:
+            lowered = _lowered.pop(entry, None)
+            session = self._session(entry, entry.graph, lowered or self._lower(entry.graph))
         sizes_of = GraphSizes(entry.graph)
 
         def load_sizes(sizes: Mapping[str, int]) -> Run:
@@ -113,18 +124,15 @@ class OnnxRuntime(Target):
         By declared types ONNX Runtime knows which values are of one size: results take the place of
         operands, and sums of images stay in the layout of convolutions.
         """
-        return lower_onnx(graph, OPSET, folder, types=True, runtime=self.distribution)
+        with logger.log_time(f"lower {graph.name} to ONNX"):
+            return lower_onnx(graph, OPSET, folder, types=True, runtime=self.distribution)
 
-    def _session(
-        self, entry: CompiledEntry, graph: Graph, folder: Path | None = None
-    ) -> RuntimeSession:
-        """Lower the graph of an entry, and load it; places are the user's at compilation.
+    def _session(self, entry: CompiledEntry, graph: Graph, model: OnnxModel) -> RuntimeSession:
+        """Load the model of an entry's graph.
 
         Raises:
             DiagnosticError: ONNX Runtime is not installed, or refuses an operation.
         """
-        with logger.log_time(f"lower {graph.name} to ONNX"):
-            model = _lowered.pop(entry, None) or self._lower(graph, folder)
         with logger.log_time("load into ONNX Runtime"):
             weights = {name: entry.model.weights[name] for name in graph.weights}
             data = {name: no_data(each.nbytes) for name, each in weights.items()}
