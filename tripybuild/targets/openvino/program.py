@@ -212,29 +212,36 @@ def _is_static(operation: Any) -> bool:
 
 
 class ForkGate:
-    """What calls pass while they compute, and what a fork closes when none does."""
+    """What calls pass while they compute, and what a fork closes when no other thread does.
+
+    A handler of signals may fork amid a call of its own thread, which has computed by then.
+    """
 
     def __init__(self) -> None:
-        self._free = threading.Condition(threading.Lock())
-        self._calls, self._is_closed = 0, False
+        self._free = threading.Condition()
+        self._calls: dict[int, int] = {}  # how many a thread is in
+        self._is_closed = False
 
     def __enter__(self) -> None:
         with self._free:
             while self._is_closed:
                 self._free.wait()
-            self._calls += 1
+            thread = threading.get_ident()
+            self._calls[thread] = self._calls.get(thread, 0) + 1
 
     def __exit__(self, *_: object) -> None:
         with self._free:
-            self._calls -= 1
-            if self._is_closed and not self._calls:
+            thread = threading.get_ident()
+            if left := self._calls.pop(thread) - 1:
+                self._calls[thread] = left
+            if self._is_closed:
                 self._free.notify_all()
 
     def close(self) -> None:
-        """Let no call begin, and wait for those that compute."""
+        """Let no call begin, and wait for those of other threads."""
         with self._free:
             self._is_closed = True
-            while self._calls:
+            while self._calls.keys() - {threading.get_ident()}:
                 self._free.wait()
 
     def open(self) -> None:

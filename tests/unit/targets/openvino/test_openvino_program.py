@@ -166,6 +166,28 @@ def test_a_fork_waits_for_calls():
     assert order == ["first", "fork", "second"]
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_handler_of_signals_forks_amid_a_call(monkeypatch):
+    """It does not wait for the call that it interrupts."""
+    made, exits = program(product()), []
+    compute = made._compute
+
+    def interrupt(request):
+        compute(request)
+        monkeypatch.setattr(made, "_compute", compute)
+        child = os.fork()
+        if not child:
+            os._exit(
+                0 if np.array_equal(made([matrix(3)], [(3, 64)])[0], expected(matrix(3))) else 1
+            )
+        exits.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+
+    monkeypatch.setattr(made, "_compute", interrupt)
+    (found,) = made([matrix(2)], [(2, 64)])
+    np.testing.assert_array_equal(found, expected(matrix(2)))
+    assert exits == [0]
+
+
 def test_threads_call_one_program():
     """Each call has a request of its own, and none sees the numbers of another."""
     made = program(product(), threads=2)
