@@ -84,6 +84,7 @@ CODES: dict[str, str] = {
     "unknown-size": "The model has no size of this name.",
     "unknown-entry": "The model has no entry of this name, or several and none is named.",
     "size-missing": "A declared size has neither a default nor a value.",
+    "state-unchanged": "A state begins as a number, and no entry says what is next.",
     "config-default": (
         "A configuration file lacks keys that the model reads; the specification's values are used."
     ),

@@ -124,6 +124,7 @@ class BuildContext:
         self.prepared: dict[str, Graph] = {}  # how those of the weights are computed that are
         self.states: dict[str, Value] = {}
         self.state_paths: dict[str, bool | float | None] = {}  # with the numbers that they begin as
+        self.state_lines: dict[str, Callable[[], Span]] = {}
         self.updates: dict[str, Value] = {}
         self.constants: set[Value] = set()
         self.constant_octets = 0

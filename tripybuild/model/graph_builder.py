@@ -23,6 +23,7 @@ from tripybuild.model.modules import ModuleInstance, ModuleTemplate
 from tripybuild.model.size_laws import check_size_laws
 from tripybuild.model.size_values import nested_choices
 from tripybuild.model.sizes import fix_sizes, make_inputs, make_symbols
+from tripybuild.model.states import unchanged_states
 from tripybuild.model.steps import Next
 from tripybuild.model.templates import Template
 from tripybuild.model.used_files import add_reach_hints, open_file, type_variables
@@ -112,7 +113,11 @@ class _Builder:
         about = model.doc, model.document, tuple(used.values()), model.weights, sizes
         computed = (context.prepared, context.origins.found)
         span = model.document.span((CONFIG,))
-        warnings = () if found is None else tuple(found.warnings(span))
+        outputs = {name for each in entries.values() for name in each.graph.outputs}
+        warnings = (
+            *(() if found is None else found.warnings(span)),
+            *unchanged_states(context, outputs),
+        )
         return ModelGraph(model.name, entries, *about, origin, *computed, warnings)
 
     def _entries(

@@ -167,6 +167,7 @@ class Instance:
         context, path = self._context, self._child_path(state.name)
         assert isinstance(state.pattern, TensorPattern)
         element = self._dtype(state.pattern.element)
+        context.state_lines[path] = partial(self._part.document.span, state.location)
         context.state_paths[path] = first_number(context, state, self._sizes, element)
         if waits_for_call(context, self._part, state, self._sizes):
             self._waiting.append(state)

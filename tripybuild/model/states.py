@@ -4,7 +4,7 @@ Invariant: a part has one state, whatever calls it. Where its sizes are those of
 made by the first call of the part; another call, also of another entry, asks for the same sizes.
 """
 
-from collections.abc import Mapping
+from collections.abc import Container, Iterator, Mapping
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend import Tensor
@@ -22,7 +22,7 @@ from tripybuild.model.shape_match import (
 )
 from tripybuild.schema.operator.part import Part, State
 from tripybuild.symbolic.dims import Dim
-from tripybuild.trace.graph import same_type
+from tripybuild.trace.graph import next_name, same_type
 from tripybuild.trace.values import TensorType, Value, leave_scope
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.patterns import TensorPattern
@@ -104,6 +104,18 @@ def first_number(
         message = f"`first` of `{state.name}` is {number!r}, which is no {type}"
         raise DiagnosticError(Diagnostic("wrong-type", message, state.first.span()))
     return number
+
+
+def unchanged_states(context: BuildContext, outputs: Container[str]) -> Iterator[Diagnostic]:
+    """Warn of states that begin as a number and stay that: the outputs of no entry are their next.
+
+    One that the caller begins may be there to be read alone.
+    """
+    for path, number in context.state_paths.items():
+        if number is not None and next_name(path) not in outputs:
+            message = f"the state `{path}` stays {number}: nothing says what is next"
+            hint = "say it below `next:`, or write the number in the place of the state"
+            yield Diagnostic("state-unchanged", message, context.state_lines[path](), hint=hint)
 
 
 def check_next(context: BuildContext, part: Part, name: str, value: object, state: Value) -> None:
