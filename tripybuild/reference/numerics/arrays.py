@@ -21,6 +21,7 @@ _ACCUMULATED = {
     "maximum": (np.maximum, None),
     "minimum": (np.minimum, None),
 }
+OCTET = 8  # bits
 REGISTERED = 2  # what NumPy says of the dtypes of ml_dtypes
 
 
@@ -70,6 +71,10 @@ def convert(input: Array, type: dtype) -> Array:
         return truth
     if type.kind == "integer" and input.dtype.kind == "f":
         low, high = lowest(type), highest(type)
+        if type.bits <= OCTET:  # each float type has both bounds, and all integers between
+            few = np.clip(input, low, high)
+            whole = np.where(np.isnan(few), 0, few).astype(np.int16)
+            return whole.astype(type.numpy)
         clean = np.nan_to_num(input, nan=0.0, posinf=high, neginf=low)
         inside = np.trunc(np.clip(clean, low, high))
         # The largest int64 is no float64: the clipped value may round up to just beyond it.
