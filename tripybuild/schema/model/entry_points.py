@@ -12,9 +12,9 @@ UNNAMED = ""  # the entry of a model without `entries:`
 # The public attributes of executables and of their sessions: there, `.NAME` would not be the entry.
 ATTRIBUTES = frozenset(
     {
-        *("constants", "entries", "entry", "entry_type", "inputs", "manifest", "measured"),
-        *("member", "members", "of", "outputs", "read", "run", "save", "signature", "start"),
-        *("state", "target", "warnings", "weights"),
+        *("add_members", "constants", "entries", "entry", "entry_type", "inputs", "manifest"),
+        *("measured", "member", "members", "of", "outputs", "read", "record", "run", "save"),
+        *("signature", "start", "state", "target", "warnings", "weights"),
     }
 )
 
