@@ -91,3 +91,44 @@ def test_sides_that_are_known_to_be_long_are_resized():
     graph = graph_of(lambda x: tp.resize_linear(x, [9, 140]), (dtypes.float32, (3, 70)))
     model = agree(graph, ({}, floats(3, 70)), absolute=1e-5, runtime="onnxruntime")
     assert operators(model) == ["Resize"]
+
+
+def masks(kind, size):
+    """Masks of words, of which there are none, of one sentence, and of none of the words."""
+    seen = np.ones((size, 1, 1, 5), bool)
+    seen[1:, ..., 3:] = False
+    seen[2:] = False
+    return seen if kind is dtypes.bool else np.where(seen, 0.5, -np.inf).astype(np.float32)
+
+
+@pytest.mark.parametrize("kind", [dtypes.bool, dtypes.float32])
+@pytest.mark.parametrize("heads", [4, 2])
+def test_nothing_is_computed_of_weights_that_are_no_normal_numbers(kind, heads):
+    """What a mask hides counts for nothing, even where the values are huge."""
+    graph = graph_of(
+        tp.attention,
+        (dtypes.float32, (B, 4, H, 8)),
+        (dtypes.float32, (B, heads, W, 8)),
+        (dtypes.float32, (B, heads, W, 3)),
+        (kind, (B, 1, 1, W)),
+    )
+    cases = []
+    for size in (0, 1, 3):
+        values = floats(size, heads, 5, 3)
+        values[2:, ..., 3:, :] = 3e38
+        arrays = (floats(size, 4, 2, 8), floats(size, heads, 5, 8), values, masks(kind, size))
+        cases.append(({"B": size, "H": 2, "W": 5}, *arrays))
+    model = agree(graph, *cases, runtime="onnxruntime")
+    assert sorted("Max" in each for each in bodies(model)) == [False, True]
+    assert not bodies(agree(graph, *cases))
+
+
+def test_later_words_are_hidden_without_a_branch():
+    """Some are, in each call."""
+    graph = graph_of(
+        lambda *given: tp.attention(*given, causal=True),
+        *[(dtypes.float32, (B, 4, H, 8))] * 3,
+    )
+    case = ({"B": 2, "H": 5}, *[floats(2, 4, 5, 8)] * 3)
+    assert operators(agree(graph, case, runtime="onnxruntime")).count("Max") == 1
+    assert "Max" not in operators(agree(graph, case))

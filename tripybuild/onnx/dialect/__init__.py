@@ -21,6 +21,7 @@ from tripybuild.onnx.dialect import call_check, calls
 from tripybuild.onnx.dialect.arithmetic import (
     divide as divide,
     floor_divide as floor_divide,
+    masked_average as masked_average,
     max_pool as max_pool,
     modulo as modulo,
     power as power,

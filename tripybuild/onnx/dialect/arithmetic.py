@@ -12,8 +12,9 @@ from math import prod
 
 from tripybuild.onnx.builder import current
 from tripybuild.onnx.dialect.calls import call, convert
-from tripybuild.onnx.dialect.compositions import full, holds, tensor, where
+from tripybuild.onnx.dialect.compositions import full, holds, runs_in, tensor, where
 from tripybuild.onnx.dialect.control import if_, while_
+from tripybuild.onnx.dialect.indexing import reshape
 from tripybuild.onnx.value import OnnxValue, Size
 from tripybuild.symbolic.dims import Dim
 from tripybuild.types import dtypes
@@ -21,6 +22,10 @@ from tripybuild.types.dtypes import dtype
 
 # Bits of an exponent: the powers of an even base beyond `2 ** BITS` are 0 in 64 bits.
 BITS = 6
+INFINITY = float("inf")
+# Below the largest score by so much, weights are nothing in float32. Those that are less than the
+# least normal number take processors, and kernels that compute them, many times as long.
+NEGLIGIBLE = 80.0
 
 
 Binary = Callable[[OnnxValue, OnnxValue], OnnxValue]
@@ -273,6 +278,54 @@ def _mean(value: OnnxValue, dims: Sequence[int], keepdim: bool) -> OnnxValue:
         return _combine("ReduceMean", value, dims, keepdim)
     # ONNX does not define the mean of nothing.
     return _combine("ReduceSum", value, dims, keepdim) / tensor(count, value.dtype)
+
+
+def masked_average(
+    scores: OnnxValue,
+    value: OnnxValue,
+    sizes: Sequence[Size],
+    mask: OnnxValue,
+    always: bool = False,
+) -> OnnxValue:
+    """Average values by the softmax of scores, where a mask is true, or plus a mask of floats.
+
+    It is zero for a row that the mask is false for, or -inf; with `always` there is none, and some
+    are false in most rows. Where the values have fewer heads, the second of the `sizes` of scores,
+    as many heads of scores share them.
+    """
+    kind, (batch, heads, _, width) = scores.dtype, value.shape or ()
+    rows = [batch, heads, sizes[1] // heads * sizes[2], sizes[3]]
+    is_boolean = mask.dtype is dtypes.boolean
+    bias = where(mask, tensor(0.0, kind), -INFINITY) if is_boolean else mask
+    most = bias if mask.shape == () else _combine("ReduceMax", bias, [-1], keepdim=True)
+    is_hidden = _call("Equal", most, -INFINITY)
+
+    def average(weights: OnnxValue) -> OnnxValue:
+        if holds(heads == sizes[1]):
+            return weights @ value
+        return reshape(reshape(weights, rows) @ value, [*sizes[:3], width])
+
+    def weigh(biased: OnnxValue) -> OnnxValue:
+        return average(call("Softmax", biased, axis=-1))
+
+    if not (runs_in("onnxruntime") and kind is dtypes.float32 and holds(sizes[3] > 0)):
+        mean = weigh(scores + bias)
+        return mean if always else where(is_hidden, tensor(0.0, kind), mean)
+
+    def weigh_seen() -> OnnxValue:
+        biased = scores + bias
+        least = _combine("ReduceMax", biased, [-1], keepdim=True) - NEGLIGIBLE
+        least = least if always else _call("Max", least, lowest)
+        weights: OnnxValue = call("Softmax", _call("Max", biased, least), axis=-1)
+        return average(weights * seen)
+
+    seen = convert(_call("Greater", bias, -INFINITY), kind)
+    if always:
+        return weigh_seen()
+    lowest = where(is_hidden, float(dtypes.float32.lowest), -INFINITY)
+    smallest: OnnxValue = call("ReduceMin", bias, keepdims=False)
+    is_all_seen = _call("Greater", smallest, -NEGLIGIBLE)
+    return if_(is_all_seen, lambda: weigh(scores if is_boolean else scores + bias), weigh_seen)[0]
 
 
 def max_pool(
