@@ -31,7 +31,7 @@ from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
 from tripybuild.targets.executable_file import GRAPH, entry_member
 from tripybuild.targets.graph_model import graph_model
 from tripybuild.targets.openvino.bounds import SIZES, ValueBounds
-from tripybuild.targets.openvino.library import version
+from tripybuild.targets.openvino.library import library, version
 from tripybuild.targets.openvino.model import ReadableModel
 from tripybuild.targets.openvino.program import Program
 from tripybuild.targets.openvino.refusals import CODE, HINT, REASONS
@@ -76,6 +76,11 @@ class Openvino(Target):
             member = made.members[_graph_member(entry)]
             _ready[id(member)] = member, programs
         return made
+
+    def prepare(self, entry: CompiledEntry) -> None:
+        """Import OpenVINO, and check the graph."""
+        library()
+        check_tensors(entry.bare_graph)
 
     def load(self, entry: CompiledEntry) -> Loader:
         """A program for all sizes, or for these; what is empty is computed by the references."""
