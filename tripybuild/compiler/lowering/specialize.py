@@ -42,6 +42,7 @@ class GraphSizes:
     """
 
     def __init__(self, graph: Graph) -> None:
+        self.graph = graph
         values = [*graph.inputs.values(), *graph.weights.values()]
         arguments: list[object] = []
         for operation in walk_operations(graph.operations):

@@ -53,9 +53,11 @@ from tripybuild.types.dtypes import dtype
 
 # Of `Attention`, which the next one has, ONNX Runtime's kernel takes no masks that are broadcast.
 OPSET = 22
+# A session, and the sizes of the graph that it was made from.
+Loaded = tuple[RuntimeSession, GraphSizes]
 # What was compiled, by the member that its graph is in, as long as that is there: the same process
 # loads it next.
-_ready: dict[int, tuple[ref[memoryview], RuntimeSession]] = {}
+_ready: dict[int, tuple[ref[memoryview], Loaded]] = {}
 # What was lowered while the weights were read.
 _lowered: WeakKeyDictionary[CompiledEntry, OnnxModel] = WeakKeyDictionary()
 
@@ -82,7 +84,8 @@ class OnnxRuntime(Target):
             entry = made.entries[asked.name]
             request.tell(f"compile {entry.name}".rstrip())
             session = self._session(entry, asked.graph, lowered[asked.name])
-            _keep_ready(made.members[entry_member(GRAPH, entry.name)], session)
+            loaded = session, GraphSizes(asked.graph)
+            _keep_ready(made.members[entry_member(GRAPH, entry.name)], loaded)
         return made
 
     def prepare(self, entry: CompiledEntry) -> None:
@@ -92,14 +95,14 @@ class OnnxRuntime(Target):
 
     def load(self, entry: CompiledEntry) -> Loader:
         """One session for all sizes."""
-        session = _take_ready(entry.model.members[entry_member(GRAPH, entry.name)])
-        if session is None:
-            lowered = _lowered.pop(entry, None)
-            session = self._session(entry, entry.graph, lowered or self._lower(entry.graph))
-        sizes_of = GraphSizes(entry.graph)
+        loaded = _take_ready(entry.model.members[entry_member(GRAPH, entry.name)])
+        if loaded is None:
+            lowered = _lowered.pop(entry, None) or self._lower(entry.graph)
+            loaded = self._session(entry, entry.graph, lowered), GraphSizes(entry.graph)
+        session, sizes_of = loaded
 
         def load_sizes(sizes: Mapping[str, int]) -> Run:
-            check_outputs(entry.graph, sizes, sizes_of.evaluate(sizes))
+            check_outputs(sizes_of.graph, sizes, sizes_of.evaluate(sizes))
             return session
 
         return load_sizes
@@ -181,17 +184,17 @@ def _session_key(source: SessionSource, model: CompiledModel) -> str:
     )
 
 
-def _keep_ready(member: Content, session: RuntimeSession) -> None:
-    """Let the next load of a graph take a session, unless the graph is gone before."""
+def _keep_ready(member: Content, loaded: Loaded) -> None:
+    """Let the next load of a graph take what was loaded, unless the graph is gone before."""
     if isinstance(member, memoryview):
         key = id(member)
-        _ready[key] = ref(member, lambda _: _ready.pop(key, None)), session
+        _ready[key] = ref(member, lambda _: _ready.pop(key, None)), loaded
 
 
-def _take_ready(member: Content) -> RuntimeSession | None:
+def _take_ready(member: Content) -> Loaded | None:
     """What was kept for a member."""
-    held, session = _ready.pop(id(member), (None, None))
-    return session if held is not None and held() is member else None
+    held, loaded = _ready.pop(id(member), (None, None))
+    return loaded if held is not None and held() is member else None
 
 
 CODE = "onnxruntime-refused"
