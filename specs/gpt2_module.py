@@ -56,9 +56,8 @@ class Attention(tp.Module):
         """Mix the values of all positions that `causal` lets through."""
         batch, length, width = x.shape
         q, k, v = tp.split(self.c_attn(x), 3, 2)
-        query, keys = self.split_heads(q), tp.transpose(self.split_heads(k), -2, -1)
-        scores = query @ keys * self.head**-0.5
-        mixed = tp.softmax(tp.where(causal, scores, -10000.0), -1) @ self.split_heads(v)
+        query, keys, values = map(self.split_heads, (q, k, v))
+        mixed = tp.attention(query, keys, values, causal)
         return self.c_proj(tp.reshape(tp.transpose(mixed, 1, 2), (batch, length, width)))
 
 
