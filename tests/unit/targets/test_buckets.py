@@ -6,8 +6,20 @@ import spec_tests
 from onnx_runs import draw_weights
 from spec_tests import Comparison
 
+import tripyapi as tp
 import tripybuild
+from tripybuild.compiler.lowering.lower import lower_stablehlo
+from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.process import paths
+from tripybuild.schema.operator.dtype_combinations import legal_tuples
+from tripybuild.symbolic.dims import Dim, evaluate
 from tripybuild.targets.cpu import xla
+from tripybuild.targets.xla.arrays import ArrayType
+from tripybuild.testing.registry import registry
+from tripybuild.testing.suite import can_interpret
+from tripybuild.testing.symbolic import symbolic_samples
+from tripybuild.types.size_range import SizeRange
+from tripybuild.worker.stablehlo_interpreter import interpret
 
 # Each line reads other elements than those of its own place, or computes with sizes.
 MIXED = """
@@ -68,7 +80,8 @@ def _poison(shared_cache, monkeypatch):
     def pad(array, type):
         if array.shape == type.shape:
             return array
-        fill = np.nan if type.dtype.kind == "f" else np.iinfo(type.dtype).max
+        kind = type.dtype.kind
+        fill = np.iinfo(type.dtype).max if kind in "iu" else True if kind == "b" else np.nan
         whole = np.full(type.shape, fill, type.dtype)
         whole[tuple(map(slice, array.shape))] = array
         return whole
@@ -133,3 +146,57 @@ def test_specs_compute_the_same_in_buckets(name, tmp_path):
     for output, array in wanted.items():
         most = np.abs(array).max()
         assert np.allclose(found[output], array, rtol=0, atol=1e-6 * most), output
+
+
+@pytest.mark.full
+def test_operators_compute_the_same_in_buckets():
+    """Each operator with all of its sizes in buckets, by the interpreter of StableHLO."""
+    found = []
+    for operator in registry(paths.registry()).operators.values():
+        function = getattr(tp, operator.name, None)
+        if function is None or operator.random:
+            continue
+        *_, sample = [None, *symbolic_samples(operator, function, legal_tuples(operator)[0])]
+        if sample is None or not can_interpret(sample.graph):
+            continue
+        for call in list(sample.calls)[:2]:
+            found += computed_in_buckets(sample.graph, list(call.data.values()), operator.name)
+    assert len(found) > 100
+    assert not [name for name, same in found if not same]
+
+
+def computed_in_buckets(graph, arrays, name):
+    """Whether an operator gives the same below the true sizes; nothing where it is refused."""
+    pairs = zip(graph.inputs.values(), arrays, strict=True)
+    sizes = {
+        size.name: number
+        for value, array in pairs
+        for size, number in zip(value.shape, array.shape, strict=True)
+        if isinstance(size, Dim) and size.name
+    }
+    if not sizes or min(sizes.values()) < 2:
+        return
+    largest = {each: 2 * number + 1 for each, number in sizes.items()}
+    symbols = {each: SizeRange(2, 2, most).symbol(each) for each, most in largest.items()}
+    try:
+        bounded = lower_stablehlo(graph.substitute(symbols), bounds=largest).text()
+    except (DiagnosticError, ValueError):
+        return
+    types = [
+        ArrayType(tuple(evaluate(size, largest) for size in value.shape), array.dtype)
+        for value, array in zip(graph.inputs.values(), arrays, strict=True)
+    ]
+    padded = [xla.pad_array(*pair) for pair in zip(arrays, types, strict=True)]
+    padded += [np.asarray(sizes[each], np.int64) for each in sorted(sizes)]
+    alone = lower_stablehlo(graph.substitute(sizes)).text()
+    results, wanted = interpret([(bounded, padded), (alone, arrays)])
+    if isinstance(wanted, str):  # the interpreter lacks an operation
+        return
+    assert not isinstance(results, str), f"{name}: {results}"
+    yield (
+        name,
+        all(
+            np.allclose(a[tuple(map(slice, b.shape))], b, 1e-4, 1e-5, equal_nan=True)
+            for a, b in zip(results, wanted, strict=True)
+        ),
+    )
