@@ -24,8 +24,6 @@ ORACLES ?= torch==2.13.0 transformers>=4.50 diffusers>=0.36 onnx>=1.23,<1.24 ope
 # Where torch is of another build, it cannot be imported, and breaks `transformers` where it is found.
 TORCHVISION ?= torchvision==0.28.0
 OUT := out
-# The sentences of the demo: so many, and the longest has so many tokens.
-DEMO_SHAPE := B=12,S=15
 
 help:
 	@echo "make demo       compile all-MiniLM-L6-v2 and print the nearest of a dozen sentences"
@@ -60,7 +58,7 @@ $(VENV)/tests: pyproject.toml $(VENV)/made
 demo: $(VENV)/examples
 	@mkdir -p $(OUT)
 	$(BIN)/tripybuild gen --check
-	$(BIN)/tripybuild compile specs/minilm.yaml --shapes $(DEMO_SHAPE) -o $(OUT)/minilm.tpb
+	$(BIN)/tripybuild compile specs/minilm.yaml -o $(OUT)/minilm.tpb
 	$(BIN)/python specs/demo_minilm.py $(OUT)/minilm.tpb
 
 test: lint

@@ -12,6 +12,7 @@ from minilm_tokenize import tokenize
 from numpy.typing import NDArray
 
 import tripybuild
+from tripybuild.compiler.executable import Executable
 
 Vectors: TypeAlias = NDArray[np.float32]
 
@@ -40,9 +41,8 @@ def nearest_pairs(vectors: Vectors, count: int) -> list[tuple[float, int, int]]:
     return [(float(cosines[at]), int(left[at]), int(right[at])) for at in order]
 
 
-def embed(path: str) -> tuple[Vectors, float]:
+def embed(executable: Executable) -> tuple[Vectors, float]:
     """Return the vectors of the sentences, and the seconds that the executable took for them."""
-    executable = tripybuild.load(path)
     tokens, mask = tokenize(SENTENCES)
     start = time.perf_counter()
     vectors = executable(tokens=tokens, mask=mask)["embedding"]
@@ -54,10 +54,10 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 1:
         print("usage: demo_minilm.py EXECUTABLE", file=sys.stderr)
         return 2
-    vectors, seconds = embed(arguments[0])
-    print(
-        f"{len(SENTENCES)} sentences, {vectors.shape[1]} numbers each, in {seconds * 1e3:.0f} ms\n"
-    )
+    executable = tripybuild.load(arguments[0])
+    vectors, seconds = embed(executable)
+    size = f"{len(SENTENCES)} sentences, {vectors.shape[1]} numbers each"
+    print(f"{size}, in {seconds * 1e3:.0f} ms by `{executable.target}`\n")
     print("cosine  nearest pairs")
     for cosine, left, right in nearest_pairs(vectors, PAIRS):
         print(f"{cosine:6.3f}  {SENTENCES[left]}\n        {SENTENCES[right]}")

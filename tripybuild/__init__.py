@@ -35,9 +35,10 @@ def compile(
 
     Args:
         spec: The specification's file, or one of MLIR's text: `.mlir`.
-        target: `cpu` (XLA), `reference` (NumPy, from the declarations), or one that builds an
-            engine: `tensorrt-rtx`, of which `tensorrt-rtx:sm86,sm89` names the GPUs, `tensorrt`,
-            `mlir-tensorrt`.
+        target: `cpu`, which takes ONNX Runtime or XLA by what the model computes, or one of its
+            engines, such as `cpu:xla`; `reference` (NumPy, from the declarations), or one that
+            builds an engine: `tensorrt-rtx`, of which `tensorrt-rtx:sm86,sm89` names the GPUs,
+            `tensorrt`, `mlir-tensorrt`.
         output: Where to write the executable; nowhere by default.
         sizes: Sizes to put in the place of the specification's own.
         shapes: Dynamic sizes to compile ahead of time, beside the `opt` of each range.

@@ -177,7 +177,7 @@ def homeless(monkeypatch, request):
 def test_a_user_without_a_home_compiles(tmp_path):
     """Nothing is kept, which is said in words; the executable is complete."""
     path = written.write(tmp_path, TEXT)
-    made = tripybuild.compile(path, output=tmp_path / "a.tpb")
+    made = tripybuild.compile(path, target="cpu:xla", output=tmp_path / "a.tpb")
     (warning,) = made.warnings
     assert warning.code == "cache-unwritable"
     assert "there is no home folder" in warning.message

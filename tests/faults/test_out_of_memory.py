@@ -65,7 +65,7 @@ def test_an_output_that_no_memory_holds_is_refused_before_compiling(target, tmp_
 
 def test_what_is_large_in_between_is_a_warning(tmp_path):
     """A compiler may not hold it as a whole; if it does, the program is refused at its call."""
-    made = tripybuild.compile(spec(tmp_path, HEAD + SUM))
+    made = tripybuild.compile(spec(tmp_path, HEAD + SUM), target="cpu:xla")
     assert [each.code for each in made.warnings] == ["out-of-memory"]
     assert "400.0 GB" in made.warnings[0].message
 
@@ -78,14 +78,15 @@ def test_what_is_large_in_between_is_a_warning(tmp_path):
     assert "it takes float32[4] and returns float32[4]" in found.notes
 
 
-def test_the_references_hold_all_of_it(tmp_path):
-    """So what is too large for them is refused at once."""
+@pytest.mark.parametrize("target", ["cpu", "reference"])
+def test_what_holds_each_result(target, tmp_path):
+    """So what is too large for it is refused at once, and nothing else is asked."""
     with pytest.raises(DiagnosticError) as raised:
-        tripybuild.compile(spec(tmp_path, HEAD + SUM), target="reference")
+        tripybuild.compile(spec(tmp_path, HEAD + SUM), target=target)
     assert only(raised).code == "out-of-memory"
 
 
-@pytest.mark.parametrize("target", ["cpu", "reference"])
+@pytest.mark.parametrize("target", ["cpu", "cpu:xla", "reference"])
 @pytest.mark.usefixtures("small")
 def test_sizes_that_a_call_decides(target, tmp_path):
     """Nothing is said before; a call of another size is another program."""
@@ -125,7 +126,7 @@ def test_tensors_that_are_looked_at(make):
 )
 def test_native_code_that_runs_out_of_memory(error, tmp_path, monkeypatch):
     """The words of XLA and of NumPy are notes."""
-    made = tripybuild.compile(spec(tmp_path, HEAD + "x + 1.0\n"))
+    made = tripybuild.compile(spec(tmp_path, HEAD + "x + 1.0\n"), target="cpu:xla")
     x = np.ones(4, np.float32)
     made(x=x)
     (run,) = made.entry()._prepared.values()
@@ -177,7 +178,7 @@ def test_a_compiler_that_aborts_for_memory():
 @pytest.mark.parametrize("limit", [300, 600])
 def test_little_address_space(limit, tmp_path):
     """Neither a failed import nor a signal."""
-    made = tripybuild.compile(spec(tmp_path, HEAD + "x + 1.0\n"))
+    made = tripybuild.compile(spec(tmp_path, HEAD + "x + 1.0\n"), target="cpu:xla")
     made.save(tmp_path / "m.tpb")
     np.save(tmp_path / "x.npy", np.ones(4, np.float32))
     program = (

@@ -124,7 +124,9 @@ class Comparison:
             found |= {} if call.section.along is None else {call.section.along: 1}
         return found
 
-    def compile(self, *, target: str = "cpu", dtype: str = "float32", static: bool = False) -> Any:
+    def compile(
+        self, *, target: str = "cpu:xla", dtype: str = "float32", static: bool = False
+    ) -> Any:
         """The spec with the peer's weights, for any sizes or for fixed ones."""
         fixed: Mapping[str, object] = self.static_sizes() if static else {}
         return tripybuild.compile(

@@ -47,7 +47,8 @@ def folder(tmp_path_factory):
     save_file(arrays, found / "w.safetensors")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TRIPYBUILD_CACHE_DIR", str(found / "cache"))
-        tripybuild.compile(written.write(found, TEXT), output=found / "good.tpb")
+        path = written.write(found, TEXT)
+        tripybuild.compile(path, target="cpu:xla", output=found / "good.tpb")
         yield found
 
 

@@ -136,7 +136,6 @@ def compile_graph(
     """
     built = merge_weights(prune_weights(built), read)
     check_entries(built, shapes)
-    target = target.choose_engine(built)
     manifest = manifest_of_model(built, target.name, shapes)
     if target.options:
         manifest["options"] = dict(target.options)

@@ -4,10 +4,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tripybuild.artifact.manifest_schema import check_content, manifest_error
+from tripybuild.artifact.manifest_schema import check_content, manifest_error, matches
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.targets.table import TARGETS, find_file, takes_options
 
+_CHOICE = {"chosen_by": str, "because": str}
 GRAPH = "trace.json"  # the member that holds the graph of an entry
 Table = tuple[str, Mapping[str, str]]
 
@@ -67,6 +68,22 @@ class ExecutableFile:
         return Description({})
 
 
+def _is_choice(engine: object, names: Collection[str]) -> bool:
+    """Whether this says what chose the engine of a file, and why: nothing where its user did."""
+    if engine is None:
+        return True
+    if not isinstance(engine, dict) or not matches(engine, _CHOICE):
+        return False
+    measured, refused = engine.get("measured", {}), engine.get("refused", {})
+    return (
+        engine.keys() <= {*_CHOICE, "measured", "refused"}
+        and engine["chosen_by"] in TARGETS
+        and matches(measured, {...: (int, float)})
+        and matches(refused, {...: str})
+        and {*measured, *refused} <= {*names}
+    )
+
+
 def check_manifest(content: Mapping[str, Any], members: Collection[str]) -> ExecutableFile:
     """Refuse a manifest that does not describe a model for a target that is here.
 
@@ -77,12 +94,15 @@ def check_manifest(content: Mapping[str, Any], members: Collection[str]) -> Exec
         DiagnosticError: It says at which key.
     """
     check_content(content)
-    if content["target"] not in TARGETS:
+    names = [name for name, entry in TARGETS.items() if not entry.chooses]
+    if content["target"] not in names:
         message = f"the executable is for the target `{content['target']}`, which is not one here"
-        hint = f"compile the model again for one of {', '.join(f'`{each}`' for each in TARGETS)}"
+        hint = f"compile the model again for one of {', '.join(f'`{each}`' for each in names)}"
         raise DiagnosticError(Diagnostic("unknown-target", message, hint=hint))
     if not takes_options(content["target"], content.get("options", {})):
         raise manifest_error("its `options` cannot be understood")
+    if not _is_choice(content.get("engine"), names):
+        raise manifest_error("its `engine` cannot be understood")
     found = find_file(content["target"])
     for member in found.required_members(content):
         if member not in members:

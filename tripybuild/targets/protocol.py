@@ -120,11 +120,6 @@ class Target(ABC):
         ordered = {name: options[name] for name in self.entry.options if name in options}
         return type(self)(self.name, ordered) if ordered else self
 
-    def choose_engine(self, built: ModelGraph) -> "Target":
-        """What compiles a model: the target itself, or one of the engines that it has."""
-        del built
-        return self
-
     def for_gpus(self, text: str) -> "Target":
         """The target for the compute capabilities `sm86,sm89` alone.
 

@@ -35,6 +35,7 @@ class TargetRegistration:
         portable: Whether it builds for GPUs that need not be here, and takes a list of them.
         takes_mlir: Whether it compiles files of its form, too, and not only graphs.
         gpu: Whether its executables run on a GPU.
+        chooses: Whether it compiles by other engines, so that no file names it.
         facts: Its own name below `targets:` of operators, by default its name.
         options: What a user may say of it behind commas, by name.
     """
@@ -46,6 +47,7 @@ class TargetRegistration:
     portable: bool = False
     takes_mlir: bool = False
     gpu: bool = False
+    chooses: bool = False
     facts: str = ""
     options: Mapping[str, TargetOption] = field(default_factory=dict)
 
@@ -62,16 +64,17 @@ _MLIR_TENSORRT = "tripybuild.tensorrt.mlir_tensorrt"
 _BUILDER = "tripybuild.tensorrt.runtime.request:prepare"
 _XLA = "tripybuild.targets.xla.pjrt:prepare"
 
-# An engine of several that a target has is `TARGET:ENGINE`. The target alone chooses one of them.
+# An engine of several that a target has is `TARGET:ENGINE`. The target alone chooses one of them:
+# the first one, unless something speaks against that.
 TARGETS = {
     "cpu": TargetRegistration("stablehlo", "tripybuild.targets.cpu.target:Cpu", _XLA),
-    "cpu:xla": TargetRegistration("stablehlo", "tripybuild.targets.cpu.xla:Xla", _XLA, facts="cpu"),
     "cpu:onnxruntime": TargetRegistration(
         "onnx",
         "tripybuild.targets.cpu.onnx_runtime:OnnxRuntime",
         facts="onnxruntime",
         options={"threads": Number(1, 1024)},
     ),
+    "cpu:xla": TargetRegistration("stablehlo", "tripybuild.targets.cpu.xla:Xla", _XLA, facts="cpu"),
     "cpu:openvino": TargetRegistration(
         "onnx",
         "tripybuild.targets.cpu.openvino:Openvino",
@@ -81,6 +84,9 @@ TARGETS = {
             "activations": WordChoice(("exact", "int8")),
             "threads": Number(1, 1024),
         },
+    ),
+    "cpu:fastest": TargetRegistration(
+        "stablehlo", "tripybuild.targets.cpu.fastest:Fastest", _XLA, chooses=True, facts="cpu"
     ),
     "reference": TargetRegistration("trace", "tripybuild.targets.reference:Reference"),
     "tensorrt-rtx": _engine("TensorrtRtx", _BUILDER, portable=True),
@@ -148,6 +154,11 @@ def prepare_compiler(name: str) -> Compile:
         message = f"the target `{name}` compiles in no process of its own"
         raise DiagnosticError(Diagnostic("compiler-failed", message))
     return import_part(place)(name)  # type: ignore[no-any-return]
+
+
+def usual_engine(name: str) -> str | None:
+    """The engine that a target chooses where nothing speaks against it; most have none."""
+    return next((each for each in TARGETS if each.startswith(f"{name}:")), None)
 
 
 def takes_options(name: str, options: object) -> bool:

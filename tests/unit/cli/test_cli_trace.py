@@ -249,7 +249,7 @@ def test_a_function_is_compiled(cli, tmp_path):
     assert out.startswith("output  float32[4, 4]  4, 4")
     code, out, _ = cli("inspect", "model.tpb", "--json")
     (entry,) = json.loads(out)["entries"]
-    assert [each["sizes"] for each in entry["specialisations"]] == [{"N": 2}, {"N": 4}]
+    assert entry["shapes"] == [{"N": 2}, {"N": 4}]
     for words, message in (
         ((*asked, "--set", "a=1"), "takes no `--set`"),
         ((*asked, "--function", "main"), "takes no `--function`"),

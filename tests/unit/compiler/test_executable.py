@@ -46,7 +46,7 @@ def folder(tmp_path_factory):
     spec = written.write(found, TEXT)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TRIPYBUILD_CACHE_DIR", str(found / "cache"))
-        tripybuild.compile(spec, output=found / "tiny.tpb")
+        tripybuild.compile(spec, target="cpu:xla", output=found / "tiny.tpb")
         tripybuild.compile(spec, target="reference", output=found / "reference.tpb")
         yield found
 
@@ -99,7 +99,7 @@ def test_what_the_file_holds_is_not_compiled_again(folder, compilations, monkeyp
 
 def test_sizes_can_be_compiled_ahead(folder, compilations):
     """Each asked-for combination is in the file."""
-    made = tripybuild.compile(folder / "tiny.yaml", shapes=[{"S": 6}, {"S": 2}])
+    made = tripybuild.compile(folder / "tiny.yaml", target="cpu:xla", shapes=[{"S": 6}, {"S": 2}])
     compilations.clear()
 
     made(x=inputs(6), k=K)
@@ -192,7 +192,7 @@ def test_a_call_that_does_not_fit_leaves_the_executable_usable(folder):
 def test_saving_gives_the_same_bytes(folder, tmp_path):
     """Loading loses nothing, and nothing depends on the time or the folder."""
     tripybuild.load(folder / "tiny.tpb").save(tmp_path / "again.tpb")
-    tripybuild.compile(folder / "tiny.yaml", output=tmp_path / "anew.tpb")
+    tripybuild.compile(folder / "tiny.yaml", target="cpu:xla", output=tmp_path / "anew.tpb")
 
     content = (folder / "tiny.tpb").read_bytes()
     assert (tmp_path / "again.tpb").read_bytes() == content

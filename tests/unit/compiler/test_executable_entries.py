@@ -80,13 +80,13 @@ def folder(tmp_path_factory, arrays):
     found = tmp_path_factory.mktemp("entries")
     save_file(arrays, found / "w.safetensors")
     path = written.write(found, CACHED)
-    for target in ("cpu", "reference"):
+    for target in ("cpu", "cpu:xla", "reference"):
         shapes = [{"B": 2, "S": 2}, {"R": 3}]
         tripybuild.compile(path, target=target, output=found / f"{target}.tpb", shapes=shapes)
     return found
 
 
-@pytest.fixture(params=["cpu", "reference"])
+@pytest.fixture(params=["cpu", "cpu:xla", "reference"])
 def executable(request, folder):
     """The executable of a target."""
     return tripybuild.load(folder / f"{request.param}.tpb")
@@ -124,15 +124,15 @@ def test_each_entry_computes(executable, arrays):
 
 def test_a_rebuilt_executable_computes(folder, arrays):
     """The programs of all entries are made of their StableHLO."""
-    check_calls(tripybuild.load(folder / "cpu.tpb", rebuild=True), arrays)
+    check_calls(tripybuild.load(folder / "cpu:xla.tpb", rebuild=True), arrays)
 
 
 def test_what_entries_share_is_in_the_file_once(folder, arrays):
     """Weights that no entry reads are not there, and constants are not there twice."""
-    with container.open(folder / "cpu.tpb") as file:
+    with container.open(folder / "cpu:xla.tpb") as file:
         sizes = {name: each.size for name, each in file.manifest.members.items()}
         names = [each["name"] for each in file.manifest.content["entries"]]
-    loaded = tripybuild.load(folder / "cpu.tpb")
+    loaded = tripybuild.load(folder / "cpu:xla.tpb")
 
     assert names == ["prefill", "step", "scores"]
     read = {name for name in arrays if not name.startswith("spare")}
@@ -190,8 +190,8 @@ weights:
 def test_an_entry_is_compiled_as_a_model_is(folder, tmp_path):
     """Names are no part of what the cache is asked for."""
     save_file(dict(tripybuild.load(folder / "cpu.tpb").weights), tmp_path / "w.safetensors")
-    alone = tripybuild.compile(written.write(tmp_path, ALONE), shapes=[{"R": 3}])
-    several = tripybuild.load(folder / "cpu.tpb")
+    alone = tripybuild.compile(written.write(tmp_path, ALONE), target="cpu:xla", shapes=[{"R": 3}])
+    several = tripybuild.load(folder / "cpu:xla.tpb")
     assert bytes(alone.member("cpu/R=3.bin")) == bytes(several.member("scores/cpu/R=3.bin"))
     x = np.ones((3, WIDTH), "f4")
     np.testing.assert_array_equal(alone(x=x)["y"], several.scores(x=x)["y"])

@@ -109,7 +109,7 @@ def test_what_is_wrong_with_the_cache_is_said_once(
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path / "file"))
     (tmp_path / "order.yaml").write_text(SPEC)
-    made = tripybuild.compile(tmp_path / "order.yaml", shapes=[{"B": 3}])
+    made = tripybuild.compile(tmp_path / "order.yaml", target="cpu:xla", shapes=[{"B": 3}])
     assert [each.code for each in made.warnings] == ["cache-unwritable"]
     ones = np.ones(3, np.int32)
     np.testing.assert_array_equal(made(z=ones, a=ones)["y"], [0, 0, 0])

@@ -41,7 +41,7 @@ RUNNING = """
         outputs:
           out: next.total
     """
-TARGETS = ["reference", "cpu"]
+TARGETS = ["reference", "cpu", "cpu:xla"]
 
 
 def running(folder, target="cpu"):
@@ -100,7 +100,7 @@ def test_a_plain_call_leaves_the_arrays_of_its_caller(tmp_path):
 
 def test_a_step_copies_no_state(tmp_path):
     """The next state is in the memory of the one before."""
-    session = running(tmp_path).start(N=64)
+    session = running(tmp_path, "cpu:xla").start(N=64)
     x, places = np.ones((64, 4), np.float32), set()
     for _ in range(4):
         session(x=x)
@@ -119,7 +119,7 @@ def test_a_call_that_is_refused_changes_nothing(tmp_path):
 
 def test_a_call_that_is_stopped_loses_the_state(tmp_path, monkeypatch):
     """Its memory may be another's already."""
-    session = running(tmp_path).start(N=3)
+    session = running(tmp_path, "cpu:xla").start(N=3)
     x = np.ones((3, 4), np.float32)
     session(x=x)
     entry = session.entry()._entry
@@ -166,7 +166,7 @@ def interrupted(session, x, line):
 
 def test_a_call_that_is_stopped_at_any_line(tmp_path):
     """The state is that before, that after, or lost; never a part of each."""
-    model, x, seen = running(tmp_path), np.ones((3, 4), np.float32), set()
+    model, x, seen = running(tmp_path, "cpu:xla"), np.ones((3, 4), np.float32), set()
     for line in range(1000):
         session = model.start(N=3)
         session(x=x)
@@ -346,7 +346,7 @@ def test_blocks_that_are_programs_of_their_own_copy_no_state(tmp_path, monkeypat
     monkeypatch.setattr(segments, "LEAST_SAVED", 0)
     text = RUNNING.replace("mean: running", "mean: running * 4")
     text = text.replace("out: next.total", "out: tanh(next.total) * exp(-x) + sigmoid(x)")
-    model = tripybuild.compile(written.write(tmp_path, text), target="cpu")
+    model = tripybuild.compile(written.write(tmp_path, text), target="cpu:xla")
     plain = tripybuild.compile(written.write(tmp_path, text), target="reference").start(N=64)
     session, x, places = model.start(N=64), np.ones((64, 4), np.float32), []
     given = []
@@ -394,7 +394,7 @@ def test_a_cache_that_is_read_is_updated_in_place(tmp_path, monkeypatch, apart):
         monkeypatch.setattr(segments, "LEAST_BYTES", 0)
         monkeypatch.setattr(segments, "LEAST_OPERATIONS", 1)
         monkeypatch.setattr(segments, "LEAST_SAVED", 0)
-    model = tripybuild.compile(written.write(tmp_path, CACHED), target="cpu")
+    model = tripybuild.compile(written.write(tmp_path, CACHED), target="cpu:xla")
     plain = tripybuild.compile(written.write(tmp_path, CACHED), target="reference").start()
     session, x, places = model.start(), np.linspace(-1, 1, 8, dtype=np.float32)[None], []
     for at in (0, 5, 63, 5):

@@ -235,7 +235,7 @@ def test_what_a_call_gets_wrong():
         with pytest.raises(DiagnosticError, match="`optimization_level` cannot be"):
             tp.compile(tp.exp, level, args=[info(2)])
     found = refused(lambda: made.serialized_tensorrt_engine, "target-unfit")
-    assert found.message == "this was compiled for `cpu:xla`, and has no engine"
+    assert found.message == "this was compiled for `cpu:onnxruntime`, and has no engine"
 
 
 @pytest.mark.parametrize(

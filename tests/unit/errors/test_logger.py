@@ -172,11 +172,12 @@ def test_what_is_computed_is_shown(capsys):
 
 
 @pytest.mark.parametrize(
-    ("target", "operation"), [("cpu", "stablehlo.tanh"), ("tensorrt-rtx", "tensorrt.activation")]
+    ("target", "operation"),
+    [("cpu:xla", "stablehlo.tanh"), ("tensorrt-rtx", "tensorrt.activation")],
 )
 def test_what_is_compiled_is_shown(target, operation, capsys):
     """Its trace, and the module that the target's compiler is given."""
-    if target != "cpu":
+    if target != "cpu:xla":
         pytest.importorskip("tensorrt_rtx", reason="tensorrt-rtx is not installed")
 
     def curve(a):

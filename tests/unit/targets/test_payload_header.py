@@ -117,7 +117,7 @@ def test_programs_take_and_give_the_bytes_of_their_types(key):
 def test_results_are_of_the_types_in_the_manifest(tmp_path, type):
     """Though they take as many bytes."""
     (tmp_path / "double.yaml").write_text(SPEC)
-    tripybuild.compile(tmp_path / "double.yaml", output=tmp_path / "double.tpb")
+    tripybuild.compile(tmp_path / "double.yaml", target="cpu:xla", output=tmp_path / "double.tpb")
     with container.open(tmp_path / "double.tpb") as file:
         members = {name: bytes(file.read(name)) for name in file.manifest.members}
         content = dict(file.manifest.content)

@@ -1,7 +1,7 @@
 """`tripybuild compile`: compiles a model spec or a module into one executable file."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -28,7 +28,7 @@ from tripybuild.cli.options import (
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, render, text_of
 from tripybuild.process.memory import format_bytes
 from tripybuild.process.output_files import check_overwrite
-from tripybuild.targets.table import DEFAULT, SUFFIX, TARGETS, forms, is_mlir
+from tripybuild.targets.table import DEFAULT, SUFFIX, TARGETS, forms, is_mlir, usual_engine
 
 if TYPE_CHECKING:
     from tripybuild.compiler.executable import Executable
@@ -221,10 +221,22 @@ def _save_executable(
     executable = make(target)
     executable.save(path)
     took, size = time.perf_counter() - start, path.stat().st_size
+    choice = executable.manifest.get("engine", {})
+    target = str(executable.target) if choice else target
     text = f"Compiled `{spec}` for `{target}` into `{path}` ({format_bytes(size)}) in {took:.2f}s"
+    if choice and executable.target.name != usual_engine(choice["chosen_by"]):
+        text += f"\nChose `{target}`: {choice['because']}{_seen(choice)}"
     data = {"path": path.as_posix(), "target": target, "bytes": size, "seconds": round(took, 3)}
+    data |= {"engine": choice} if choice else {}
     warnings = [render(each, text_of, kind="warning") for each in executable.warnings]
     return CommandResult(remark="\n".join([*warnings, text]), data=data)
+
+
+def _seen(choice: Mapping[str, Any]) -> str:
+    """What was measured of each engine, and what the others said."""
+    rows = [f"`{name}` {took} ms" for name, took in choice.get("measured", {}).items()]
+    rows += [f"`{name}`: {words}" for name, words in choice.get("refused", {}).items()]
+    return f" ({', '.join(rows)})" if rows else ""
 
 
 def write_stage_text(text: str, emit: str, output: Path | None) -> CommandResult:

@@ -17,7 +17,8 @@ from tripybuild.targets.table import DEFAULT, TARGETS
 from tripybuild.version import VERSION
 
 PATIENCE = 120.0  # seconds for each trial
-WIDTH = max(map(len, TARGETS))
+TRIED = tuple(name for name, entry in TARGETS.items() if not entry.chooses)
+WIDTH = max(map(len, TRIED))
 
 
 @command
@@ -34,12 +35,12 @@ def doctor(
     from tripybuild.cli.commands import doctor_trial  # noqa: PLC0415
 
     limit = PATIENCE if timeout is None else timeout.number
-    found = doctor_trial.run_trials((*TARGETS, doctor_trial.ENGINES), limit)
+    found = doctor_trial.run_trials((*TRIED, doctor_trial.ENGINES), limit)
     data = {
         "tripybuild": VERSION,
         "python": platform.python_version(),
         "platform": platform.platform(),
-        "targets": {name: found[name] for name in TARGETS},
+        "targets": {name: found[name] for name in TRIED},
         doctor_trial.ENGINES: found[doctor_trial.ENGINES],
     }
     broken = () if found[DEFAULT]["works"] else (_default_failure(found[DEFAULT]),)

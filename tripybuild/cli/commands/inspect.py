@@ -57,6 +57,7 @@ def _lines(
     if doc := str(left.pop("doc", None) or "").strip():
         yield f"\n  {doc.splitlines()[0]}"
     yield f"\ntarget  {left.pop('target', '?')}"
+    yield from table_lines("engine", dict(_engine_rows(left.pop("engine", {}))))
     for entry, found in zip(left.pop("entries"), described, strict=True):
         yield from _entry_lines(entry, found)
     left.pop("kind", None)
@@ -92,6 +93,17 @@ def _entry_lines(entry: Mapping[str, Any], found: "Description") -> Iterator[str
     left["sizes"] = dict(_size_rows("", left.get("sizes", {})))
     for title, entries in left.items():
         yield from _section(title, entries)
+
+
+def _engine_rows(engine: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What chose the engine, why, and what was seen of each."""
+    if engine:
+        yield "chosen by", engine["chosen_by"]
+        yield "because", engine["because"]
+    for name, took in engine.get("measured", {}).items():
+        yield name, f"{took} ms"
+    for name, words in engine.get("refused", {}).items():
+        yield name, words
 
 
 def _size_rows(path: str, sizes: object) -> Iterator[tuple[str, object]]:

@@ -54,8 +54,10 @@ def check_footprint(graph: Graph, *, dense: bool = False) -> tuple[Diagnostic, .
     return (memory.memory_diagnostic(message, at=met),)
 
 
-def check_outputs(graph: Graph, sizes: Mapping[str, int], numbers: Mapping[Dim, int]) -> None:
-    """Compare the outputs of a graph for the sizes of a call with the limits of this process.
+def check_results(graph: Graph, sizes: Mapping[str, int], numbers: Mapping[Dim, int]) -> None:
+    """Compare all results of a graph for the sizes of a call with the limits of this process.
+
+    It is for engines that hold each as a whole.
 
     Args:
         graph: The graph, with symbols.
@@ -65,10 +67,11 @@ def check_outputs(graph: Graph, sizes: Mapping[str, int], numbers: Mapping[Dim, 
     Raises:
         DiagnosticError: One cannot fit, as `check_footprint` says of the specialized graph.
     """
-    largest = max((_bytes_for(each, numbers) for each in graph.outputs.values()), default=0)
+    results = (each for each, _ in _results(walk_operations(graph.operations)))
+    largest = max((_bytes_for(each, numbers) for each in results), default=0)
     met = memory.limit() if largest > _LITTLE else None
     if met is not None and largest > met.size:
-        check_footprint(specialize_graph(graph, sizes))
+        check_footprint(specialize_graph(graph, sizes), dense=True)
 
 
 def _bytes_for(value: Value, numbers: Mapping[Dim, int]) -> int:

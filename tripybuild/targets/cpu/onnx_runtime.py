@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary, ref
 
 from tripybuild.artifact.cache import key as cache_key
 from tripybuild.artifact.members import Content
-from tripybuild.compiler.lowering.footprint import check_outputs
+from tripybuild.compiler.lowering.footprint import check_results
 from tripybuild.compiler.lowering.lower_onnx import lower_onnx
 from tripybuild.compiler.lowering.specialize import GraphSizes, check_laws
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
@@ -70,6 +70,10 @@ class OnnxRuntime(Target):
     def compile(self, request: CompileRequest) -> CompiledModel:
         """Load each entry once, which finds what ONNX Runtime refuses, and keep the graph."""
         request.manifest["versions"][self.distribution] = version()
+        for each in request.entries:
+            sizes_of = GraphSizes(each.graph)
+            for sizes in each.shapes:
+                check_results(each.graph, sizes, sizes_of.evaluate(sizes))
         lowered: dict[str, OnnxModel] = {}
 
         def lower(_: dict[str, Any]) -> list[Diagnostic]:
@@ -102,7 +106,7 @@ class OnnxRuntime(Target):
         session, sizes_of = loaded
 
         def load_sizes(sizes: Mapping[str, int]) -> Run:
-            check_outputs(sizes_of.graph, sizes, sizes_of.evaluate(sizes))
+            check_results(sizes_of.graph, sizes, sizes_of.evaluate(sizes))
             return session
 
         return load_sizes

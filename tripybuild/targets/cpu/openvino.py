@@ -12,7 +12,7 @@ empty tensor, which OpenVINO cannot take, is computed by the references.
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from tripybuild.compiler.lowering.footprint import check_outputs
+from tripybuild.compiler.lowering.footprint import check_results
 from tripybuild.compiler.lowering.lower_onnx import lower_onnx
 from tripybuild.compiler.lowering.specialize import (
     GraphSizes,
@@ -94,7 +94,7 @@ class Openvino(Target):
 
         def load_sizes(sizes: Mapping[str, int]) -> Run:
             numbers = sizes_of.evaluate(sizes)
-            check_outputs(entry.graph, sizes, numbers)
+            check_results(entry.graph, sizes, numbers)
             if _are_empty([numbers[each] for each in sizes_of.of_tensors]):
                 return reference_run(specialize_graph(entry.graph, sizes), entry.model.weights)
             name = sizes_name(sizes)

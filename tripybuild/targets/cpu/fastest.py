@@ -1,0 +1,129 @@
+"""The target `cpu:fastest`: each engine compiles the model, and the one that was fastest is taken.
+
+It measures, so that it may choose another engine on another day or machine: the file names what it
+chose, and what it saw.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib.metadata import version
+from time import perf_counter
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from tripybuild.artifact.call_signature import Array
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
+from tripybuild.targets.cpu.target import compile_by
+from tripybuild.targets.cpu.xla import Xla
+from tripybuild.targets.protocol import CompileRequest, Facts, Trial
+from tripybuild.targets.table import TARGETS, find_target
+from tripybuild.types.dtypes import BY_NAME
+
+SECONDS, ROUNDS = 1.0, 100  # of measuring at most, the seconds for each engine
+FASTEST = "it was the fastest"
+
+Call = Callable[[], Any]
+
+
+class Fastest(Xla):
+    """The engine that is fastest at the sizes of a request, on this machine, now."""
+
+    def compile(self, request: CompileRequest) -> CompiledModel:
+        """Compile for each engine, measure those that can run the model, and keep the fastest."""
+        models: dict[str, CompiledModel] = {}
+        calls: dict[str, list[Call]] = {}
+        refused: dict[str, DiagnosticError] = {}
+        for name in engine_names():
+            try:
+                _check_installed(name)
+                models[name] = compile_by(self, request, name, {"because": FASTEST})
+                calls[name] = list(_calls(models[name]))
+            except DiagnosticError as error:
+                refused[name] = error
+        if not calls:
+            raise DiagnosticError(*_problems(refused.values()))
+        request.tell("measure")
+        took = {name: round(each, 3) for name, each in _measure(calls).items()}
+        model = models[min(took, key=lambda name: took[name])]
+        engine = {**model.manifest["engine"], "measured": took}
+        if refused:
+            engine["refused"] = {name: _words(each) for name, each in refused.items()}
+        model.manifest = MappingProxyType({**model.manifest, "engine": engine})
+        return model
+
+    def works(self, trial: Trial) -> Facts:
+        """The version of each engine that is installed."""
+        trial.run()
+        found = [find_target(name) for name in engine_names()]
+        return {
+            each.distribution: version(each.distribution) for each in found if each.is_installed
+        }
+
+
+def engine_names() -> list[str]:
+    """The engines of the processor."""
+    return [n for n, each in TARGETS.items() if n.startswith("cpu:") and not each.chooses]
+
+
+def _check_installed(name: str) -> None:
+    target = find_target(name)
+    if not target.is_installed:
+        message = f"`{target.distribution}` is not installed"
+        raise DiagnosticError(Diagnostic("target-unavailable", message))
+
+
+def _calls(model: CompiledModel) -> Iterator[Call]:
+    """A call of each entry for each of its sizes; each was made once, which is its warm-up.
+
+    Raises:
+        DiagnosticError: The engine cannot run the model.
+    """
+    for entry in model.entries.values():
+        load = model.target.load(entry)
+        for sizes in entry.manifest["shapes"]:
+            arrays, run = _arrays(entry, sizes), load(sizes)
+            run(arrays)
+            yield lambda run=run, arrays=arrays: run(arrays)  # type: ignore[misc]
+
+
+def _arrays(entry: CompiledEntry, sizes: Mapping[str, int]) -> list[Array]:
+    """Inputs for sizes: floats are drawn, integers are 1 and booleans true.
+
+    So an index is in any table of two rows, a mask hides nothing, and loops that count end soon.
+    """
+    random = np.random.default_rng(0)
+    found = {}
+    for said, (_, shape) in zip(
+        entry.manifest["inputs"], entry.signature.types(sizes), strict=True
+    ):
+        kind = BY_NAME[said["dtype"]]
+        drawn = random.standard_normal(shape) if kind.kind == "float" else np.ones(shape)
+        found[said["name"]] = drawn.astype(kind.numpy)
+    return entry.signature.arrays(found)
+
+
+def _measure(calls: Mapping[str, list[Call]]) -> dict[str, float]:
+    """The milliseconds of all calls of each engine, whose rounds alternate; the best of each."""
+    best = {name: [float("inf")] * len(each) for name, each in calls.items()}
+    end = perf_counter() + SECONDS * len(calls)
+    for _ in range(ROUNDS):
+        for name, each in calls.items():
+            for number, call in enumerate(each):
+                began = perf_counter()
+                call()
+                best[name][number] = min(best[name][number], perf_counter() - began)
+        if perf_counter() >= end:
+            break
+    return {name: 1000 * sum(each) for name, each in best.items()}
+
+
+def _problems(errors: Iterable[DiagnosticError]) -> Iterator[Diagnostic]:
+    """What is wrong, each thing once; an engine that is not there is none."""
+    found = dict.fromkeys(each for error in errors for each in error.diagnostics)
+    yield from [each for each in found if each.code != "target-unavailable"] or found
+
+
+def _words(error: DiagnosticError) -> str:
+    return error.diagnostics[0].message
