@@ -10,6 +10,7 @@ from math import prod
 
 from tripybuild.compiler.lowering.specialize import specialize_graph
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.model.size_limits import check_graph_bytes
 from tripybuild.process import memory
 from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.graph import Graph
@@ -65,13 +66,16 @@ def check_results(graph: Graph, sizes: Mapping[str, int], numbers: Mapping[Dim, 
         numbers: What its sizes are then (`GraphSizes.evaluate`).
 
     Raises:
-        DiagnosticError: One cannot fit, as `check_footprint` says of the specialized graph.
+        DiagnosticError: One cannot fit or be counted, as is said of the specialized graph.
     """
-    results = (each for each, _ in _results(walk_operations(graph.operations)))
-    largest = max((_bytes_for(each, numbers) for each in results), default=0)
+    results = [each for each, _ in _results(walk_operations(graph.operations))]
+    values = (*graph.inputs.values(), *results)
+    largest = max((_bytes_for(each, numbers) for each in values), default=0)
     met = memory.limit() if largest > _LITTLE else None
-    if met is not None and largest > met.size:
-        check_footprint(specialize_graph(graph, sizes), dense=True)
+    if largest > (LARGEST if met is None else met.size):
+        known = specialize_graph(graph, sizes)
+        check_graph_bytes(known)
+        check_footprint(known, dense=True)
 
 
 def _bytes_for(value: Value, numbers: Mapping[Dim, int]) -> int:
