@@ -13,11 +13,10 @@ import pytest
 import tripyapi
 from tripybuild.schema.operator.dtype_combinations import format_tuple, legal_tuples
 from tripybuild.testing import Suite
-from tripybuild.testing.engines import support_table
+from tripybuild.testing.engines import onnx_checks, openvino_checks, support_table
 from tripybuild.testing.engines.conformance import Subject
-from tripybuild.testing.engines.onnx_checks import DISTRIBUTIONS
 from tripybuild.testing.engines.onnx_support import onnx_support, with_onnx
-from tripybuild.testing.engines.support_table import ONNX, allowed_outcomes, fits
+from tripybuild.testing.engines.support_table import ENGINES, allowed_outcomes, fits
 from tripybuild.testing.support_matrix import support_matrix
 from tripybuild.types.dtypes import BY_NAME
 
@@ -99,7 +98,7 @@ def test_compilers_say_what_the_page_says(name, update):
     assert not found.problems, "\n".join(found.problems)
 
     def change(known):
-        return with_onnx(found.part, {key: outcome[ONNX] for key, outcome in known.items()})
+        return with_onnx(found.part, {key: outcome[ENGINES] for key, outcome in known.items()})
 
     if update:
         record(operator, change)
@@ -108,9 +107,9 @@ def test_compilers_say_what_the_page_says(name, update):
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", sorted(REGISTRY.operators))
-def test_onnx_runtime_says_what_the_page_says(name, update):
-    """Every legal tuple, in every shape: which opset has a model, and whether it is computed."""
-    for distribution in DISTRIBUTIONS:
+def test_engines_of_onnx_say_what_the_page_says(name, update):
+    """Every legal tuple, in every shape: which opset has a model, and which engines compute it."""
+    for distribution in (*onnx_checks.DISTRIBUTIONS, openvino_checks.DISTRIBUTION):
         pytest.importorskip(distribution, reason=f"{distribution} is not installed")
     operator = REGISTRY.operators[name]
     found = onnx_support(Suite(operator.path, "tripyapi", str(PAGE), exhaustive=True))
@@ -118,7 +117,7 @@ def test_onnx_runtime_says_what_the_page_says(name, update):
         record(operator, lambda known: with_onnx(known, found.cells, found.reasons))
     assert not found.problems, "\n".join(found.problems)
     known = written(operator)
-    wrong = {key for key, cells in found.cells.items() if known[key][ONNX] != cells}
+    wrong = {key for key, cells in found.cells.items() if known[key][ENGINES] != cells}
     assert not wrong, again(name)
 
 

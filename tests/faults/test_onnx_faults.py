@@ -13,7 +13,7 @@ from tripybuild.schema.operator.operator import Fact, Facts
 from tripybuild.schema.target_files import CommonFactsEntry, StockRefusalEntry
 from tripybuild.testing import Suite
 from tripybuild.testing.engines.onnx_answers import COMPUTES, OnnxAnswer
-from tripybuild.testing.engines.onnx_checks import wrong_numbers
+from tripybuild.testing.engines.onnx_verdicts import wrong_numbers
 from tripybuild.trace.generated_code import lowering_function
 from tripybuild.types.dtypes import BY_NAME
 
@@ -80,7 +80,7 @@ def test_a_lowering_that_keeps_a_size_of_the_sample_is_found(plant):
     """It is right for the sample, and wrong for the sizes that the model is for."""
     of = suite("exp")
     of.check_onnxruntime_symbols()
-    rows = of.onnx_calls[0][0].graph.inputs["input"].shape[0]
+    rows = of.reference_calls[0][0].graph.inputs["input"].shape[0]
     plant("exp", lambda op, x: onnx.Reshape(onnx.Exp(x), [rows, -1]))
     with pytest.raises(AssertionError, match=r"symbols for S\[0\]"):
         of.check_onnxruntime_symbols()

@@ -63,7 +63,7 @@ def says(operator, opset):
 def verdicts(of):
     """The verdicts of all calls near the samples of a suite."""
     with of.location_context():
-        for case, types in of.onnx_calls:
+        for case, types in of.reference_calls:
             yield from of.onnx_verdicts(case, types)
 
 

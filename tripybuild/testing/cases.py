@@ -20,7 +20,7 @@ from tripybuild.trace.constants import constant
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.location import at, caller_location
 from tripybuild.trace.values import TensorType, Value
-from tripybuild.types.dtypes import dtype, from_numpy
+from tripybuild.types.dtypes import dtype, float32, from_numpy
 from tripybuild.types.patterns import ValuePattern, options
 from tripybuild.types.shapes import fresh_symbols
 
@@ -93,6 +93,12 @@ class Case:
         return None
 
 
+def bound_of(case: Case) -> BoundSample:
+    """The sample that a call near it is, with its names bound."""
+    assert case.bound is not None, "calls near a sample are bound samples"
+    return case.bound
+
+
 def constant_tensor(array: Array) -> Tensor:
     """A tensor that holds an array."""
     return Tensor.of(constant(array, from_numpy(array.dtype)))
@@ -139,6 +145,40 @@ def sample_case(operator: Operator, function: Function, types: Tuple) -> Case:
     if whole.is_legal or case(function, "sample", lead, bind(operator, lead)).is_legal:
         return whole
     return without_optional(operator, whole) or whole
+
+
+# What floats are beside numbers; the sign of a zero counts where something is divided by it.
+SPECIAL = (np.nan, np.inf, -np.inf, -0.0)
+# So many inputs have special values: of what meets a NaN elsewhere, little is a number.
+AFFECTED = 2
+
+
+def special_call(operator: Operator, function: Function) -> tuple[Case, Tuple] | None:
+    """The sample in float32 with special values among its numbers, if it has any of float32."""
+    tuples = (t for t in legal_tuples(operator) if float32 in t.values())
+    types = next((t for t in tuples if not _has_other_floats(t)), None)
+    sample = None if types is None else sample_case(operator, function, types)
+    if types is None or sample is None or not sample.is_legal:
+        return None
+    arrays = dict(sample.arrays)
+    inputs = [name for name in arrays if name not in sample.constants]
+    floats = [name for name in inputs if _takes_special_values(arrays[name])]
+    for turn, name in enumerate(floats[:AFFECTED]):
+        given = arrays[name]
+        assert isinstance(given, np.ndarray)
+        changed = given.copy()
+        places = np.arange(min(len(SPECIAL), given.size)) * given.size // len(SPECIAL)
+        changed.reshape(-1)[places] = np.roll(SPECIAL, turn)[: len(places)]
+        arrays[name] = changed
+    return (replace(sample, label="special values", arrays=arrays), types) if floats else None
+
+
+def _has_other_floats(types: Tuple) -> bool:
+    return any(each.kind == "float" and each is not float32 for each in types.values())
+
+
+def _takes_special_values(given: Array | list[Array]) -> bool:
+    return isinstance(given, np.ndarray) and given.dtype == np.float32 and given.size > 1
 
 
 def without_optional(operator: Operator, whole: Case) -> Case | None:

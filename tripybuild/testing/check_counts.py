@@ -22,6 +22,7 @@ NOTHING = "nothing to ask"
 MODULES = {
     "onnx": "onnx",
     "onnxruntime": "onnxruntime",
+    "openvino": "openvino",
     "tensorrt-rtx": "tensorrt_rtx",
     "torch": "torch",
 }

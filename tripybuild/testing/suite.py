@@ -26,10 +26,11 @@ from tripybuild.schema.operator.dtype_combinations import (
 )
 from tripybuild.schema.operator.operator import Operator
 from tripybuild.testing import batch, examples, wrong_arguments
-from tripybuild.testing.cases import Case, sample_case
+from tripybuild.testing.cases import Case, bound_of, sample_case
 from tripybuild.testing.check_counts import (
     count_check,
     error_line,
+    has_distribution,
     refuse,
     refuse_difference,
     require_distributions,
@@ -37,12 +38,22 @@ from tripybuild.testing.check_counts import (
     suite_check,
 )
 from tripybuild.testing.disabled_checks import check_independence
-from tripybuild.testing.engines.onnx_checks import OnnxChecks
+from tripybuild.testing.engines import onnx_checks, openvino_checks
+from tripybuild.testing.engines.onnx_answers import CRASHES, OnnxAnswer
+from tripybuild.testing.engines.onnx_verdicts import result_difference
 from tripybuild.testing.engines.tensorrt_checks import TensorrtChecks
 from tripybuild.testing.oracles import alias_readings, oracles
 from tripybuild.testing.sample import bind
 from tripybuild.testing.symbolic import disagreements, omitted_inputs, record_sample
-from tripybuild.testing.target_facts import CPU, refusal_mismatches, refusals, refuses_call
+from tripybuild.testing.target_facts import (
+    CPU,
+    ONNX_RUNTIME,
+    OPENVINO,
+    refusal_mismatches,
+    refusals,
+    refuses_call,
+    special_facts,
+)
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.location import UnknownLocation, at
 from tripybuild.trace.values import Value
@@ -50,7 +61,7 @@ from tripybuild.types.dtypes import dtype, from_numpy
 from tripybuild.worker.stablehlo_interpreter import DTYPES, interpret
 
 
-class Suite(TensorrtChecks, OnnxChecks):
+class Suite(TensorrtChecks, onnx_checks.OnnxChecks, openvino_checks.OpenvinoChecks):
     """The suite of one operator."""
 
     # --- numbers ---
@@ -68,7 +79,8 @@ class Suite(TensorrtChecks, OnnxChecks):
     def _outcomes(self) -> Mapping[batch.Runnable, batch.Outcome]:
         """Everything that runs, examples included, from one compilation."""
         legal = [case for case, _ in self._cases if case.is_legal]
-        runnable: list[batch.Runnable] = [*legal, *self.example_cases.values()]
+        special = [] if self.special_call is None else [self.special_call[0]]
+        runnable: list[batch.Runnable] = [*legal, *special, *self.example_cases.values()]
         return dict(zip(runnable, batch.run(runnable), strict=True))
 
     @suite_check
@@ -128,6 +140,51 @@ class Suite(TensorrtChecks, OnnxChecks):
             refuse(
                 filter(None, [difference(*found, tolerance(self.operator, tuple(given.values())))])
             )
+
+    @suite_check
+    def check_special_values(self) -> None:
+        """NaN, infinities and -0.0 come through each engine as through the reference."""
+        if self.special_call is None:
+            skip_empty("the reference computes no such call")
+        case, types = self.special_call
+        try:
+            with np.errstate(all="ignore"):
+                wanted = self.reference_results(case)
+        except DiagnosticError:
+            skip_empty("the reference computes no special values")
+        problems: list[str] = []
+        for engine, targets, given in self._special_results(case):
+            count_check()
+            known = special_facts(self.operator, targets)
+            if isinstance(given, str):
+                problems.append(f"{engine}: {given}")
+                continue
+            pairs = zip(given, wanted, strict=True)
+            differences = (result_difference(self.operator, types, *pair) for pair in pairs)
+            found = [each for each in differences if each is not None]
+            if known and not found:
+                problems.append(f"{engine}: {known[0].name}: nothing differs from the reference")
+            elif not known:
+                problems += [f"{engine}: {problem}" for problem in found]
+        refuse(problems)
+
+    def _special_results(
+        self, case: Case
+    ) -> Iterator[tuple[str, Sequence[str], list[Array] | str]]:
+        """What each engine that is here gives for special values; not of what it refuses."""
+        bound = bound_of(case)
+        if not refuses_call(self.operator, CPU, bound):
+            yield "XLA", CPU, self._outcomes[case]
+        answers: list[tuple[str, Sequence[str], OnnxAnswer]] = []
+        if all(map(has_distribution, onnx_checks.DISTRIBUTIONS)):
+            answers.append(("ONNX Runtime", ONNX_RUNTIME, onnx_checks.answer(case)))
+        if has_distribution(openvino_checks.DISTRIBUTION):
+            answers.append(("OpenVINO", OPENVINO, self.openvino_results[case]))
+        for engine, targets, found in answers:
+            for level, (results,) in found.results.items():
+                yield f"{engine}, {level}", targets, list(results)
+            if found.level == CRASHES:
+                yield engine, targets, str(found)
 
     # --- other systems ---
 

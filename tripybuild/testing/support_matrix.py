@@ -51,8 +51,8 @@ def support_matrix(subject: Subject) -> SupportMatrix:
     """Ask TensorRT for every tuple of an operator and for every GPU.
 
     The first cell of a legal tuple says whether `cpu` is declared to refuse it; that it computes
-    what the reference computes is for the suite of the operator to say. The cells of ONNX are
-    `engines.onnx_support`'s.
+    what the reference computes is for the suite of the operator to say. The cells of ONNX and of
+    OpenVINO are `engines.onnx_support`'s.
     """
     part, problems = _legal(subject)
     found = [(types, subject.judge_sample(types)[0]) for types in refused_tuples(subject.operator)]
@@ -89,7 +89,7 @@ def _legal(subject: Subject) -> tuple[dict[Key, Outcome], list[str]]:
     for types in legal_tuples(operator):
         name = key(operator, types)
         cpu = NO if refuses_call(operator, CPU, bind(operator, types)) else YES
-        part[name] = (cpu, UNSAID, UNSAID, *cells[name], reasons(subject, types))
+        part[name] = (cpu, UNSAID, UNSAID, UNSAID, *cells[name], reasons(subject, types))
     return part, problems
 
 

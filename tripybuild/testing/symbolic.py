@@ -28,12 +28,14 @@ from tripybuild.testing.cases import (
 )
 from tripybuild.testing.check_counts import count_check
 from tripybuild.testing.sample import BoundSample, Change, bind
+from tripybuild.testing.target_facts import is_static
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.values import TensorType, Value
 from tripybuild.types.shapes import fresh_symbols
 from tripybuild.types.size_range import SizeRange
 
 SYMBOL = "Z"
+LARGEST = 4  # times the size of the sample, that a symbol can be
 
 
 def disagreements(operator: Operator, function: Function, place: Place) -> Iterator[str]:
@@ -90,25 +92,30 @@ def dynamic_sample(
 class SymbolicSample:
     """The sample with a symbol for each of some sizes, and calls of it with numbers.
 
-    `label` names the sizes.
+    `label` names the sizes, and `ranges` are those of the symbols.
     """
 
     label: str
     graph: Graph
     calls: Sequence[Case]
+    ranges: Mapping[str, SizeRange]
 
 
 def symbolic_samples(
-    operator: Operator, function: Function, types: Tuple
+    operator: Operator, function: Function, types: Tuple, target: str = ""
 ) -> Iterator[SymbolicSample]:
     """The sample with each of its sizes as a symbol, and with all of them as symbols.
 
-    Those are left out that the declaration refuses: the question of symbols says so.
+    Those are left out that the declaration refuses: the question of symbols says so; and sizes that
+    a target wants to be numbers.
     """
+    bound = bind(operator, types)
     places = [
         place
         for place in size_places(operator)
-        if place[0] not in constant_sizes(operator) and size_at(operator, place) > 0
+        if place[0] not in constant_sizes(operator)
+        and size_at(operator, place) > 0
+        and not is_static(operator, target, place, bound)
     ]
     several = [places] if len(places) > 1 else []
     for chosen in (*([place] for place in places), *several):
@@ -122,7 +129,7 @@ def _symbolic_sample(
     operator: Operator, function: Function, types: Tuple, symbols: Mapping[Place, str]
 ) -> SymbolicSample | None:
     def change(place: Place, old: int) -> Any:
-        return symbol(symbols[place], 1, 4 * old) if place in symbols else old
+        return symbol(symbols[place], 1, LARGEST * old) if place in symbols else old
 
     calls = list(_calls(operator, function, types, symbols))
     absent = omitted_inputs(operator, function)
@@ -133,7 +140,9 @@ def _symbolic_sample(
     except (DiagnosticError, UndecidedSize):
         return None
     label = ", ".join(map(format_place, symbols))
-    return SymbolicSample(label, graph, [each for each in calls if _allows(graph, each)])
+    sizes = {name: size_at(operator, place) for place, name in symbols.items()}
+    ranges = {name: SizeRange(1, size, LARGEST * size) for name, size in sizes.items()}
+    return SymbolicSample(label, graph, [each for each in calls if _allows(graph, each)], ranges)
 
 
 def _allows(graph: Graph, call: Case) -> bool:

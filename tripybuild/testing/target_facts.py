@@ -10,10 +10,11 @@ from tripybuild.schema.operator.samples import Place, static_size_name
 from tripybuild.schema.operator.target_exceptions import (
     ENGINE as ENGINE,  # noqa: PLC0414
     ONNX_RUNTIME as ONNX_RUNTIME,  # noqa: PLC0414
+    OPENVINO as OPENVINO,  # noqa: PLC0414
     expected_words,
 )
 from tripybuild.schema.snippets.expressions import expression_text
-from tripybuild.schema.target_files import CommonFactsEntry
+from tripybuild.schema.target_files import CommonFactsEntry, StockRefusalEntry
 from tripybuild.targets.table import exception_names
 from tripybuild.testing.sample import BoundSample
 from tripybuild.types.dtypes import BY_NAME
@@ -71,6 +72,12 @@ def target_facts(
     return [fact for fact in every if silent or not fact.silent]
 
 
+def special_facts(operator: Operator, targets: Sequence[str]) -> list[Fact]:
+    """What is declared to be computed otherwise, but of no types or sizes: of special values."""
+    known = target_facts(operator, targets, "refuses", silent=True)
+    return [each for each in known if each.is_of_special_values]
+
+
 def _says(fact: Fact, problem: str) -> bool:
     return not fact.says or any(each in problem for each in fact.says)
 
@@ -99,9 +106,14 @@ def stock_refusals(
         types: The dtypes of the call.
         stated: Whether only those count that say for which dtypes they are.
     """
-    for entry in common.refuses.values():
-        if _over(entry.when, types) and not (stated and entry.when is True):
+    for entry in stock_entries(common, types).values():
+        if not (stated and entry.when is True):
             yield entry.level, expected_words(entry)
+
+
+def stock_entries(common: CommonFactsEntry, types: Tuple) -> dict[str, StockRefusalEntry]:
+    """The refusals that are possible for any operator of these dtypes, by name."""
+    return {name: each for name, each in common.refuses.items() if _over(each.when, types)}
 
 
 def may_build(common: CommonFactsEntry, types: Tuple) -> str | None:

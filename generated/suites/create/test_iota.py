@@ -31,6 +31,11 @@ def test_onnxruntime_examples() -> None:
     SUITE.check_onnxruntime_examples()
 
 
+def test_openvino() -> None:
+    """OpenVINO computes what the reference computes, or is refused as declared."""
+    SUITE.check_openvino()
+
+
 def test_illegal_dtypes() -> None:
     """Every other tuple of dtypes is refused, with the code of what refuses it."""
     SUITE.check_illegal_dtypes()

@@ -36,6 +36,16 @@ def test_onnxruntime_facts() -> None:
     SUITE.check_onnxruntime_facts()
 
 
+def test_openvino() -> None:
+    """OpenVINO computes what the reference computes, or is refused as declared."""
+    SUITE.check_openvino()
+
+
+def test_openvino_facts() -> None:
+    """Each fact about OpenVINO has a call that shows it."""
+    SUITE.check_openvino_facts()
+
+
 def test_illegal_dtypes() -> None:
     """Every other tuple of dtypes is refused, with the code of what refuses it."""
     SUITE.check_illegal_dtypes()

@@ -15,6 +15,11 @@ def test_values(types: str) -> None:
     SUITE.check_values(types)
 
 
+def test_special_values() -> None:
+    """NaN, infinities and -0.0 come through each engine."""
+    SUITE.check_special_values()
+
+
 @pytest.mark.parametrize("types", TYPES)
 def test_tensorrt(types: str) -> None:
     """TensorRT builds each legal tuple of dtypes, or refuses it as declared."""
@@ -35,6 +40,16 @@ def test_onnxruntime_symbols() -> None:
 def test_onnxruntime_examples() -> None:
     """ONNX Runtime gives what an example says, or refuses it as declared."""
     SUITE.check_onnxruntime_examples()
+
+
+def test_openvino() -> None:
+    """OpenVINO computes what the reference computes, or is refused as declared."""
+    SUITE.check_openvino()
+
+
+def test_openvino_symbols() -> None:
+    """One program of OpenVINO serves all sizes that are symbols."""
+    SUITE.check_openvino_symbols()
 
 
 def test_illegal_dtypes() -> None:

@@ -15,6 +15,7 @@ from tripybuild.schema.operator.dtype_combinations import (
     is_pairwise,
     legal_tuples,
     mismatched_tuples,
+    slots,
 )
 from tripybuild.schema.operator.operator import Operator
 from tripybuild.schema.operator.samples import (
@@ -22,7 +23,8 @@ from tripybuild.schema.operator.samples import (
     format_place as spell_place,
     size_places,
 )
-from tripybuild.schema.operator.target_exceptions import ENGINE, ONNX_RUNTIME
+from tripybuild.schema.operator.target_exceptions import ENGINE, ONNX_RUNTIME, OPENVINO
+from tripybuild.types.dtypes import float32
 
 # What is asked, in the words of the test's docstring.
 _QUESTIONS = {
@@ -35,6 +37,10 @@ _QUESTIONS = {
     "onnxruntime_symbols": "One model of ONNX serves all sizes that are symbols.",
     "onnxruntime_examples": "ONNX Runtime gives what an example says, or refuses it as declared.",
     "onnxruntime_facts": "Each fact about ONNX and ONNX Runtime has a call that shows it.",
+    "special_values": "NaN, infinities and -0.0 come through each engine.",
+    "openvino": "OpenVINO computes what the reference computes, or is refused as declared.",
+    "openvino_symbols": "One program of OpenVINO serves all sizes that are symbols.",
+    "openvino_facts": "Each fact about OpenVINO has a call that shows it.",
     "composition": "The decomposition computes what the reference computes.",
     "illegal_dtypes": "Every other tuple of dtypes is refused, with the code of what refuses it.",
     "wrong_arguments": "Each argument refuses what its type refuses; an axis in range is one.",
@@ -91,6 +97,8 @@ def suite_file(operator: Operator, package: str) -> str:
 def _tests(operator: Operator) -> Iterator[str]:
     if legal_tuples(operator):
         yield _each("values", "types", "TYPES")
+        if _takes_floats(operator):
+            yield _test("special_values", "")
         yield _each("tensorrt", "types", "TYPES")
         if _may_have_onnx(operator):
             yield from _onnx_tests(operator)
@@ -129,11 +137,21 @@ def _tests(operator: Operator) -> Iterator[str]:
         yield _each("law", "law", _list(list(operator.laws)))
 
 
+def _takes_floats(operator: Operator) -> bool:
+    """Whether there is a call of float32 that is computed, in which numbers can be no numbers."""
+    tensors = {name for slot in slots(operator) for name in slot.inputs}
+    return (
+        bool(tensors)
+        and not operator.random
+        and any(float32 in types.values() for types in legal_tuples(operator))
+    )
+
+
 def _may_have_onnx(operator: Operator) -> bool:
     """Whether anything is said of an operator in ONNX: how it is lowered, or that it is not."""
     aliases = any(alias.system == "onnx" for alias in operator.foreign)
     lowered = aliases or "onnx" in operator.lower or operator.decompose is not None
-    return lowered or not operator.targets.keys().isdisjoint(ONNX_RUNTIME)
+    return lowered or not operator.targets.keys().isdisjoint((*ONNX_RUNTIME, *OPENVINO))
 
 
 def _onnx_tests(operator: Operator) -> Iterator[str]:
@@ -142,8 +160,20 @@ def _onnx_tests(operator: Operator) -> Iterator[str]:
         yield _test("onnxruntime_symbols", "")
     if any(example.gives is not None for example in operator.examples):
         yield _test("onnxruntime_examples", "")
-    if any(operator.targets[name].refuses for name in ONNX_RUNTIME if name in operator.targets):
+    if _has_facts(operator, ONNX_RUNTIME):
         yield _test("onnxruntime_facts", "")
+    yield _test("openvino", "")
+    if _sizes(operator):
+        yield _test("openvino_symbols", "")
+    if _has_facts(operator, OPENVINO):
+        yield _test("openvino_facts", "")
+
+
+def _has_facts(operator: Operator, targets: Sequence[str]) -> bool:
+    """Whether something is declared of targets beside special values, of which all are asked."""
+    known = [operator.targets[name] for name in targets if name in operator.targets]
+    facts = [fact for each in known for fact in each.refuses.values()]
+    return any(not fact.is_of_special_values for fact in facts)
 
 
 def _sizes(operator: Operator) -> list[str]:

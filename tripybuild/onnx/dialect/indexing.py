@@ -151,6 +151,9 @@ def _window(
         end = first + count * stride
         starts.append(first - shift)
         ends.append(END if stride == 1 and same(end, dimension) else end - shift)
+    if any(isinstance(each, Dim) for each in ends):  # computed with them, END is a number, too
+        sizes = [(each[1] + each[2] * each[3], each[4]) for each in parts]
+        ends = [e if end is END else end for end, (e, _) in zip(ends, sizes, strict=True)]
     strides = [each[3] for each in parts]
     axes = [each[0] for each in parts]
     sliced: OnnxValue = call("Slice", value, starts, ends, axes, strides)

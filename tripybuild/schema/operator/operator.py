@@ -183,6 +183,9 @@ class Alias:
         yield from (difference.when for difference in self.differs.values())
 
 
+NEVER = "False"  # the `when` of what neither types nor sizes say
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Fact:
     """A case in which a target does not do what the declaration says, and why.
@@ -199,6 +202,11 @@ class Fact:
     silent: bool = False
     sample: Mapping[str, Snippet] = field(default_factory=dict)
     gpus: tuple[str, ...] = ()
+
+    @property
+    def is_of_special_values(self) -> bool:
+        """Whether it is about NaN and infinities, which neither types nor sizes say."""
+        return self.silent and self.when.text == NEVER
 
 
 @dataclass(frozen=True, slots=True, eq=False)

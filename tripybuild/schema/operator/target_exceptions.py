@@ -26,8 +26,9 @@ Common = Mapping[str, CommonFactsEntry]
 Read = Callable[[object, Document, Location], Snippet]
 # The names of facts about TensorRT as suites ask it: on RTX, which builds without a GPU.
 ENGINE = exception_names("tensorrt-rtx")
-# Those about models of ONNX, and about ONNX Runtime.
+# Those about models of ONNX, and about the engines that run them.
 ONNX_RUNTIME = exception_names("cpu:onnxruntime")
+OPENVINO = exception_names("cpu:openvino")
 Stock = StockRefusalEntry | StockBuildEntry
 
 

@@ -35,7 +35,7 @@ from tripybuild.targets.openvino.library import library, version
 from tripybuild.targets.openvino.model import ReadableModel
 from tripybuild.targets.openvino.program import Program
 from tripybuild.targets.openvino.refusals import CODE, HINT, REASONS
-from tripybuild.targets.openvino.tensors import OpenvinoPort
+from tripybuild.targets.openvino.tensors import Array, OpenvinoPort
 from tripybuild.targets.protocol import CompileRequest, Loader, Run, Shapes, Target
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.operation import TraceOp
@@ -123,12 +123,10 @@ class Openvino(Target):
         """
         ranges = {name: entry.signature.ranges[name] for name in graph.symbols}
         with logger.log_time(f"lower {graph.name} to ONNX"):
-            model = lower_onnx(graph, OPSET, folder, runtime=self.distribution)
-            bounds = {name: _bounds(each) for name, each in ranges.items()}
             weights = {name: entry.model.weights[name] for name in graph.weights}
-            readable = ReadableModel(model, weights, bounds)
+            readable = readable_model(graph, ranges, weights, folder)
         with logger.log_time("compile by OpenVINO"):
-            return Program(readable, _ports(graph.inputs), _ports(graph.outputs), self.options)
+            return Program(readable, ports(graph.inputs), ports(graph.outputs), self.options)
 
 
 def fixed_sizes(entry: CompiledEntry) -> list[Mapping[str, int]]:
@@ -140,7 +138,25 @@ def fixed_sizes(entry: CompiledEntry) -> list[Mapping[str, int]]:
     return list(sizes) if len(sizes) > 1 else []
 
 
-def _ports(values: Mapping[str, Value]) -> list[OpenvinoPort]:
+def readable_model(
+    graph: Graph,
+    ranges: Mapping[str, SizeRange],
+    weights: Mapping[str, Array],
+    folder: Path | None = None,
+) -> ReadableModel:
+    """What OpenVINO reads of a graph, for all sizes in the ranges.
+
+    Raises:
+        DiagnosticError: OpenVINO would compute something else than an operation.
+    """
+    bounds = {name: _bounds(each) for name, each in ranges.items()}
+    return ReadableModel(
+        lower_onnx(graph, OPSET, folder, runtime=Openvino.distribution), weights, bounds
+    )
+
+
+def ports(values: Mapping[str, Value]) -> list[OpenvinoPort]:
+    """The inputs or the outputs of a program."""
     return [OpenvinoPort(name, value.dtype) for name, value in values.items()]
 
 

@@ -243,9 +243,7 @@ class Exactness:
         value = inputs[2] if len(inputs) > 2 else None
         if value is None:
             return
-        if not value.constant:
-            self._refuse(node, "computed-padding", "`Pad`")
-        elif value.bounds is not None and not value.bounds.within(FLOAT32):
+        if value.constant and value.bounds is not None and not value.bounds.within(FLOAT32):
             self._refuse(node, "int32-is-float32", f"`Pad` with {value.bounds.low}")
 
     def _regions(

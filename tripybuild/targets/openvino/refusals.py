@@ -18,7 +18,6 @@ REASONS: Mapping[str, str] = MappingProxyType(
         "rounds": "OpenVINO rounds this of 8 bits to the nearest integer",
         "float64-is-float32": "OpenVINO computes float64 in float32",
         "no-kernel": "OpenVINO has no kernel for these floats",
-        "computed-padding": "OpenVINO pads zeros where the value to pad is computed",
         "no-turns": "a loop without a turn would keep what an earlier call collected",
         "empty": "OpenVINO reads memory beyond a tensor that is empty",
     }

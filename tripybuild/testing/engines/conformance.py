@@ -23,7 +23,7 @@ from tripybuild.schema.operator.dtype_combinations import (
     refusal_codes,
     slots,
 )
-from tripybuild.schema.operator.operator import Fact, Operator
+from tripybuild.schema.operator.operator import NEVER, Fact, Operator
 from tripybuild.schema.target_files import CommonFactsEntry
 from tripybuild.testing.cases import Function
 from tripybuild.testing.check_counts import count_check
@@ -39,6 +39,7 @@ from tripybuild.testing.symbolic import omitted_inputs, record_sample
 from tripybuild.testing.target_facts import (
     ENGINE,
     ONNX_RUNTIME,
+    OPENVINO,
     concerns,
     default_build,
     fact_applies,
@@ -53,7 +54,6 @@ from tripybuild.trace.location import UnknownLocation, at
 Written = Callable[[Tuple], str | None]
 
 TARGET = "tensorrt"
-NEVER = "False"  # the `when` of what neither types nor sizes say
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Subject:
     ) -> "Subject":
         """The subject of which all is known that a registry says of targets."""
         common, rtx = (known.get(target, CommonFactsEntry()) for target in ENGINE)
-        onnx = {target: known[target] for target in ONNX_RUNTIME if target in known}
+        onnx = {each: known[each] for each in (*ONNX_RUNTIME, *OPENVINO) if each in known}
         return cls(operator, function, common, rtx, onnx)
 
     def graph(self, types: Tuple, off: Off = is_dtype_law) -> tuple[Graph, BoundSample]:

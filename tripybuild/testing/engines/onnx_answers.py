@@ -18,6 +18,7 @@ from tripybuild.testing.engines.onnx_sessions import (
     RuntimeCrashError,
     RuntimeRefusalError,
     run_apart,
+    run_sessions,
 )
 from tripybuild.trace.graph import Graph
 
@@ -64,7 +65,7 @@ def ask(graph: Graph, inputs: Sequence[Sequence[Array]], opset: int) -> OnnxAnsw
         model = encode_model(lower_onnx(graph, opset, types=True))
         own = encode_model(lower_onnx(graph, opset, types=True, runtime=RUNTIME))
     except DiagnosticError as error:
-        return OnnxAnswer(opset, UNSAID if _is_unavailable(error) else LOWERING, error_line(error))
+        return OnnxAnswer(opset, UNSAID if is_unavailable(error) else LOWERING, error_line(error))
     models = {"": model} if own == model else {"": model, f" for {RUNTIME}": own}
     results: dict[str, Sequence[Sequence[Array]]] = {}
     try:
@@ -72,7 +73,7 @@ def ask(graph: Graph, inputs: Sequence[Sequence[Array]], opset: int) -> OnnxAnsw
             wrong = legality_problem(each)
             if wrong is not None:
                 return OnnxAnswer(opset, ILLEGAL, wrong)
-            found = run_apart(each, inputs)
+            found = run_apart(run_sessions, each, inputs)
             results |= {f"{level}{form}": arrays for level, arrays in found.items()}
     except RuntimeRefusalError as error:
         return OnnxAnswer(opset, REFUSED, str(error))
@@ -95,13 +96,14 @@ def lowest_opset(graph: Graph) -> int | None:
         try:
             lower_onnx(graph, opset)
         except DiagnosticError as error:
-            return not _is_unavailable(error)
+            return not is_unavailable(error)
         return True
 
     return next(filter(says, range(OPSET, NEWEST + 1)), None)
 
 
-def _is_unavailable(error: DiagnosticError) -> bool:
+def is_unavailable(error: DiagnosticError) -> bool:
+    """Whether what is wrong is that an operation has no form in ONNX."""
     return not UNAVAILABLE.isdisjoint(each.code for each in error.diagnostics)
 
 

@@ -1,7 +1,7 @@
 """Sessions of ONNX Runtime for models of one call, and the arrays that cross their border.
 
 A session of few nodes costs a fifth of a millisecond, so that calls share none: what is refused is
-then known of one call. Sessions are in a process of their own, whose end is an outcome, too. Arrays
+then known of one call. Engines run in a process of their own, whose end is an outcome, too. Arrays
 of dtypes that NumPy lacks cross the border as their bytes, with two values of four bits in a byte,
 low half first.
 """
@@ -11,13 +11,13 @@ import ctypes
 import multiprocessing
 import os
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -37,37 +37,47 @@ Results = Mapping[str, Sequence[Sequence[Array]]]
 """What a model gives for each call, by how far it was changed."""
 
 
+Arguments = ParamSpec("Arguments")
+Given = TypeVar("Given")
+
+
 class RuntimeRefusalError(Exception):
-    """ONNX Runtime makes no session of a model, or gives nothing for its inputs."""
+    """An engine takes no model, or gives nothing for its inputs."""
 
 
 class RuntimeCrashError(Exception):
-    """ONNX Runtime ended its process, or gave no answer."""
+    """An engine ended its process, or gave no answer."""
 
 
-def run_apart(model: bytes, calls: Sequence[Sequence[Array]]) -> Results:
-    """What a model gives for the inputs of each call, in each of `LEVELS`.
+def run_apart(
+    run: Callable[Arguments, Given], *arguments: Arguments.args, **named: Arguments.kwargs
+) -> Given:
+    """What a function gives that runs an engine, in the process for engines.
 
     Raises:
-        RuntimeRefusalError: ONNX Runtime refuses the model, or a call.
+        RuntimeRefusalError: The engine refuses the model, or a call.
         RuntimeCrashError: It crashes, or takes too long.
     """
     try:
-        found: Future[Results] = _worker().pool.submit(run_here, model, calls)
+        found: Future[Given] = _worker().pool.submit(run, *arguments, **named)
         return found.result(LONGEST)
     except (BrokenProcessPool, TimeoutError) as error:
         _end_worker()
-        raise RuntimeCrashError(f"ONNX Runtime gives no answer: {type(error).__name__}") from error
+        raise RuntimeCrashError(f"the engine gives no answer: {type(error).__name__}") from error
 
 
-def run_here(model: bytes, calls: Sequence[Sequence[Array]]) -> Results:
-    """The same in this process, which may end."""
+def run_sessions(model: bytes, calls: Sequence[Sequence[Array]]) -> Results:
+    """What a model gives for the inputs of each call, in each of `LEVELS`; it may end the process.
+
+    Raises:
+        RuntimeRefusalError: ONNX Runtime refuses the model, or a call.
+    """
     sessions = {level: OnnxSession.load(model, level) for level in LEVELS}
     return {level: [s.run(arrays) for arrays in calls] for level, s in sessions.items()}
 
 
 class _Worker:
-    """The process with the sessions; one that crashed or hangs is followed by another."""
+    """The process for engines; one that crashed or hangs is followed by another."""
 
     def __init__(self) -> None:
         self.pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))

@@ -1,4 +1,4 @@
-"""ONNX cells of the support table: which opset has a model, and whether ONNX Runtime computes it.
+"""ONNX cells of the support table: which opset has a model, and which engines compute it.
 
 A tuple of dtypes has the cells of its sample; what is wrong is looked for in all calls near it.
 """
@@ -10,10 +10,10 @@ from types import MappingProxyType
 from tripybuild.schema.operator.dtype_combinations import Tuple, format_tuple, legal_tuples
 from tripybuild.testing.cases import Case, sample_case
 from tripybuild.testing.engines.onnx_answers import COMPUTES, ask, lowest_opset
-from tripybuild.testing.engines.onnx_checks import OnnxChecks
+from tripybuild.testing.engines.openvino_answers import openvino_answers
 from tripybuild.testing.engines.support_table import (
+    ENGINES,
     NO,
-    ONNX,
     YES,
     Key,
     Outcome,
@@ -22,8 +22,9 @@ from tripybuild.testing.engines.support_table import (
     reasons,
 )
 from tripybuild.testing.sample import bind
+from tripybuild.testing.suite import Suite
 
-Cells = tuple[str, str]
+Cells = tuple[str, str, str]
 EMPTY: Mapping[Key, str] = MappingProxyType({})
 
 
@@ -36,8 +37,8 @@ class OnnxSupport:
     problems: list[str] = field(default_factory=list)
 
 
-def onnx_support(suite: OnnxChecks) -> OnnxSupport:
-    """Ask ONNX and ONNX Runtime for every legal tuple of an operator.
+def onnx_support(suite: Suite) -> OnnxSupport:
+    """Ask ONNX, ONNX Runtime and OpenVINO for every legal tuple of an operator.
 
     Args:
         suite: The checks of the operator, of all its tuples.
@@ -45,19 +46,25 @@ def onnx_support(suite: OnnxChecks) -> OnnxSupport:
     found = OnnxSupport()
     operator = suite.operator
     with suite.location_context():
-        for types in legal_tuples(operator):
-            case = sample_case(operator, suite.function(operator.name), types)
+        function = suite.function(operator.name)
+        samples = [(sample_case(operator, function, each), each) for each in legal_tuples(operator)]
+        answers = openvino_answers([case for case, _ in samples])
+        for (case, types), answer in zip(samples, answers, strict=True):
             name = key(operator, types)
-            found.cells[name] = _cells(suite, case, types)
+            openvino = suite.openvino_cell(case, types, answer)
+            found.cells[name] = (*_cells(suite, case, types), openvino)
             found.reasons[name] = reasons(suite.subject, types)
-        for case, types in suite.onnx_calls:
+        for case, types in suite.reference_calls:
             for verdict in suite.onnx_verdicts(case, types):
                 label = f"{format_tuple(types)}, {verdict.label}"
                 found.problems += [f"{label}: {problem}" for problem in verdict.problems]
+        for verdict, types in suite.openvino_verdicts:
+            label = f"{format_tuple(types)}, {verdict.case.label}, OpenVINO"
+            found.problems += [f"{label}: {problem}" for problem in verdict.problems]
     return found
 
 
-def _cells(suite: OnnxChecks, case: Case, types: Tuple) -> Cells:
+def _cells(suite: Suite, case: Case, types: Tuple) -> tuple[str, str]:
     opset = lowest_opset(case.graph)
     if opset is None:
         return NO, NO
@@ -75,7 +82,7 @@ def with_onnx(
     found = {}
     for name, outcome in part.items():
         changed = list(outcome)
-        changed[ONNX] = cells.get(name, outcome[ONNX])
+        changed[ENGINES] = cells.get(name, outcome[ENGINES])
         changed[-1] = why.get(name, outcome[-1])
         found[name] = tuple(changed)
     return found

@@ -1,8 +1,9 @@
 """Support table: outcomes per dtype tuple and target, and their page, printed and parsed back.
 
 An outcome is a row of the table: whether `cpu` agrees with the reference, the opset of ONNX from
-which on there is a model, whether ONNX Runtime agrees with the reference, what TensorRT says with
-no GPU named and for each GPU, and the facts that tell why. Operators with the same rows share them.
+which on there is a model, whether ONNX Runtime agrees with the reference, whether OpenVINO does or
+the fact why not, what TensorRT says with no GPU named and for each GPU, and the facts that tell
+why. Operators with the same rows share them.
 The page is data for tests and text for people: what was written is read back exactly. A set of
 dtype tuples is written as boxes: products of one set of dtypes for each slot, which together hold
 each tuple once.
@@ -31,10 +32,12 @@ from tripybuild.testing.target_facts import (
     CPU,
     ENGINE,
     ONNX_RUNTIME,
+    OPENVINO,
     concerns,
     fact_applies,
     refusals,
     refuses_call,
+    stock_entries,
     stock_refusals,
     target_facts,
 )
@@ -57,9 +60,10 @@ BUT = "any but "
 HALF = len(ALL) // 2
 
 Row = tuple[str, ...]
-HEADS = ("operators", "dtypes", "cpu", "onnx", "onnxruntime", "any GPU")
+HEADS = ("operators", "dtypes", "cpu", "onnx", "onnxruntime", "openvino", "any GPU")
 # The places of cells in an outcome.
-ONNX, ANY_GPU = slice(1, 3), 3
+ONNX, OPENVINO_CELL, ANY_GPU = slice(1, 3), 3, 4
+ENGINES = slice(ONNX.start, OPENVINO_CELL + 1)  # all that run models of ONNX
 OF_OTHER = " of another dtype"
 INTRODUCTION = """\
 # What is proved
@@ -69,7 +73,7 @@ sizes, in others, and in sizes of one and zero. `make support` asks them all and
 `make test-full` asks them all again, and `make test` asks for any GPU, and compares the rest with
 the declarations.
 
-| said | by `cpu` and `onnxruntime` | by TensorRT-RTX, for any GPU or for one |
+| said | by `cpu`, `onnxruntime` and `openvino` | by TensorRT-RTX, for any GPU or for one |
 |---|---|---|
 | `yes` | It computes what the reference computes. | There is an engine, of the declared types. |
 | `no` | It refuses what the declaration allows. | |
@@ -78,6 +82,9 @@ the declarations.
 | `builder` | | There is no such layer, or no such type. |
 | `shape` | | A layer refuses the types of its inputs. |
 | `build` | | All layers have types, and no engine is built. |
+
+The column `openvino` has `yes`, or the name of the fact for which the target refuses the call or
+computes something else; [OpenVINO](../../docs/openvino.md) says what it is.
 
 The column `onnx` has the first opset, from 20 on, in which there is a model, which ONNX's checker
 and its inference of types accept. A `no` there, or of `onnxruntime`, that the last column gives no
@@ -143,7 +150,7 @@ def _of_legal(subject: Subject, types: Tuple) -> Iterator[Choice]:
     case = sample_case(subject.operator, subject.function, types)
     cpu = frozenset({NO if refuses_call(subject.operator, CPU, bound) else YES})
     facts = {gpu: refusals(subject.operator, ENGINE, bound, gpu) for gpu in gpus(subject.rtx)}
-    before = cpu, *_onnx_outcomes(subject, types)
+    before = cpu, *_onnx_outcomes(subject, types), _openvino_outcomes(subject, types)
     why = frozenset({reasons(subject, types)})
     known = {**subject.common.refuses, **subject.rtx.refuses}
     named = [known[name].level for each in facts.values() for name in each if name in known]
@@ -165,6 +172,16 @@ def _onnx_outcomes(subject: Subject, types: Tuple) -> tuple[frozenset[str], froz
     unsaid = frozenset({NO} if declared[0] or stock[0] else ())
     computes = frozenset(() if any(declared) or is_silent(subject.operator, bound) else {YES})
     return models | unsaid, computes | frozenset({NO} if not computes or any(stock) else ())
+
+
+def _openvino_outcomes(subject: Subject, types: Tuple) -> frozenset[str]:
+    """What OpenVINO may do: compute, or be refused for a fact of the operator or of all."""
+    bound = bind(subject.operator, types)
+    facts = target_facts(subject.operator, OPENVINO, "refuses", silent=True)
+    own = frozenset(fact.name for fact in facts if fact_applies(fact, bound))
+    known = [subject.onnx.get(name, CommonFactsEntry()) for name in OPENVINO]
+    stock = frozenset(name for common in known for name in stock_entries(common, types))
+    return own or stock | {YES}
 
 
 def is_silent(operator: Operator, bound: BoundSample) -> bool:
@@ -215,7 +232,7 @@ def _outcomes(subject: Subject, types: Tuple) -> Iterator[Outcome]:
 
 def illegal_row(subject: Subject, level: str, why: str = UNSAID) -> Outcome:
     """The row of an illegal tuple, which says nothing of single GPUs."""
-    return (ILLEGAL, UNSAID, UNSAID, level, *[UNSAID for _ in subject.rtx.gpus], why)
+    return (ILLEGAL, UNSAID, UNSAID, UNSAID, level, *[UNSAID for _ in subject.rtx.gpus], why)
 
 
 # --- the page ---

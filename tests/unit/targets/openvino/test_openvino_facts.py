@@ -6,6 +6,7 @@ import signal
 import sys
 import traceback
 
+import built_in
 import numpy as np
 import pytest
 from openvino_models import constant, model, node, program, refusals, require_openvino, run, value
@@ -16,6 +17,7 @@ from tripybuild.onnx.table import operator_names
 from tripybuild.targets.openvino import exactness
 from tripybuild.targets.openvino.bounds import ValueBounds
 from tripybuild.targets.openvino.integer_kernels import KERNELS
+from tripybuild.targets.openvino.refusals import REASONS
 from tripybuild.types.dtypes import (
     bfloat16,
     boolean,
@@ -38,6 +40,13 @@ def unchecked(monkeypatch):
     """Let OpenVINO compute what it is not asked otherwise."""
     require_openvino()
     monkeypatch.setattr(exactness.Exactness, "refusals", lambda _: [])
+
+
+@pytest.fixture
+def as_it_is(monkeypatch):
+    """Give OpenVINO models without other nodes for what it computes wrongly."""
+    require_openvino()
+    monkeypatch.setattr("tripybuild.targets.openvino.model.work_around", lambda made, _: made)
 
 
 def binary(operator, kind, result=None, **attributes):
@@ -287,10 +296,8 @@ def test_states_that_are_exchanged():
     assert [exchange(turns) for turns in range(4)] == [[1, 2], [2, 1], [1, 2], [2, 1]]
 
 
-def test_states_that_are_exchanged_still_need_a_node(monkeypatch):
+def test_states_that_are_exchanged_still_need_a_node(as_it_is):
     """Without it both become one."""
-    require_openvino()
-    monkeypatch.setattr("tripybuild.targets.openvino.model.work_around", lambda made, _: made)
     assert exchange(3) != [2, 1]
 
 
@@ -330,13 +337,15 @@ PADDED = model(
 
 
 def test_computed_padding():
-    """It is zero where the sizes are static."""
-    (message,) = refusals(PADDED)
-    assert message.startswith("OpenVINO pads zeros where the value to pad is computed")
+    """The value is chosen where zeros are padded."""
+    assert refusals(PADDED) == []
+    require_openvino()
+    (found,) = run(PADDED, np.float32([1, np.nan]), np.float32(7))
+    np.testing.assert_array_equal(found, np.float32([7, 1, np.nan]))
 
 
-def test_computed_padding_is_zero(unchecked):
-    """Still."""
+def test_computed_padding_is_still_zero(as_it_is):
+    """Where the sizes are static."""
     (found,) = run(PADDED, np.float32([1, 2]), np.float32(7))
     assert found.tolist() == [0, 1, 2]
 
@@ -386,29 +395,94 @@ def test_empty_tensors_are_refused():
     assert message == "OpenVINO reads memory beyond a tensor that is empty: `x`"
 
 
+def test_the_registry_has_each_reason():
+    """Under the name and in the words by which the target refuses."""
+    known = built_in.declared().targets["openvino"].refuses
+    assert {name: each.says for name, each in known.items()} == dict(REASONS)
+
+
 def test_the_kernels_are_onnx_operators():
     """Each fact is about an operator that there is."""
     assert set(KERNELS) <= operator_names()
 
 
-NAN = np.float32([np.nan, 1])
-# What is not refused: the numbers of finite inputs are right, and these are not.
-SILENT = {
-    "maximum": (binary("Max", float32), (NAN, np.float32([1, 1])), [1, 1]),
-    "minimum": (binary("Min", float32), (NAN, np.float32([1, 1])), [1, 1]),
-    "relu": (unary("Relu", float32), (NAN,), [0, 1]),
-    "maximum of elements": (unary("ReduceMax", float32, keepdims=0), (NAN,), [1]),
-    "truth": (unary("Cast", float32, boolean, to=9), (NAN,), [False, True]),
+NAN = np.float32([np.nan, 1, np.nan])
+ONES = np.float32([1, np.nan, np.inf])
+# What numbers with NaN give, and what OpenVINO makes of them.
+LOST = {
+    "maximum": (binary("Max", float32), (NAN, ONES), [np.nan] * 3, [1, np.nan, np.inf]),
+    "minimum": (binary("Min", float32), (NAN, ONES), [np.nan] * 3, [1, np.nan, np.inf]),
+    "greatest": (unary("ReduceMax", float32, keepdims=0), (NAN[:2],), [np.nan], [1]),
+    "least": (unary("ReduceMin", float32, keepdims=0), (NAN[:2],), [np.nan], [1]),
+    "greater": (binary("Greater", float32, boolean), (NAN, ONES), [False] * 3, [True] * 3),
+    "clip": (
+        unary("Clip", float32, extra=[constant("a", np.float32(0)), constant("b", np.float32(2))]),
+        (np.float32([np.nan, -1, 1, np.inf]),),
+        [np.nan, 0, 1, 2],
+        [0, 0, 1, 2],
+    ),
+    "truth": (unary("Cast", float32, boolean, to=9), (NAN,), [True] * 3, [False, True, False]),
 }
 
 
-@pytest.mark.parametrize("case", SILENT)
-def test_nan_is_lost(case):
+@pytest.mark.parametrize("case", LOST)
+def test_nan_comes_through(case):
+    """Other nodes compute it."""
+    require_openvino()
+    made, given, wanted, _ = LOST[case]
+    (found,) = run(made, *given)
+    np.testing.assert_array_equal(found.reshape(-1), wanted)
+
+
+@pytest.mark.parametrize("case", LOST)
+def test_nan_is_still_lost(case, as_it_is):
+    """Otherwise."""
+    made, given, _, seen = LOST[case]
+    (found,) = run(made, *given)
+    np.testing.assert_array_equal(found.reshape(-1), seen)
+
+
+def test_nan_is_lost_in_relu():
     """`docs/openvino.md` says so: the other numbers do not depend on it."""
     require_openvino()
-    made, given, seen = SILENT[case]
-    (found,) = run(made, *given)
-    assert found.reshape(-1).tolist() == seen
+    (found,) = run(unary("Relu", float32), NAN)
+    np.testing.assert_array_equal(found, [0, 1, 0])
+
+
+def drawn(operator, shape, **attributes):
+    """What gives two results of a random operator."""
+    nodes = [node(operator, "x", name, **attributes) for name in ("y", "z")]
+    results = [value(name, float32, *shape) for name in ("y", "z")]
+    made = program(model(nodes, [value("x", float32, *shape)], results))
+    return lambda: made([np.zeros(shape, np.float32)], [shape, shape])
+
+
+@pytest.mark.parametrize(
+    ("operator", "attributes", "deviation"),
+    [
+        ("RandomNormalLike", {"mean": 2.0, "scale": 0.5}, 0.5),
+        ("RandomUniformLike", {"low": 1.0, "high": 3.0}, 3**-0.5),
+    ],
+)
+def test_random_numbers_are_independent(operator, attributes, deviation):
+    """Of each other, in two nodes and in two calls; a single one is drawn, too."""
+    require_openvino()
+    draw = drawn(operator, (50, 100), **attributes)
+    several = [each.reshape(-1) for _ in range(2) for each in draw()]
+    for each in several:
+        assert each.mean() == pytest.approx(2, abs=6 * deviation / np.sqrt(each.size))
+        assert each.std() == pytest.approx(deviation, rel=0.1)
+    assert np.abs(np.corrcoef(several) - np.eye(len(several))).max() < 6 / np.sqrt(each.size)
+    single = drawn(operator, (), **attributes)
+    numbers = np.array([each.item() for _ in range(3) for each in single()])
+    assert len(set(numbers.tolist())) == len(numbers)
+    assert np.abs(numbers - 2).max() < 10 * deviation
+
+
+def test_normal_random_numbers_are_still_equal(as_it_is):
+    """OpenVINO's own, of two nodes."""
+    first, second = drawn("RandomNormalLike", (50, 100))()
+    np.testing.assert_array_equal(first, second)
 
 
 def reduced(operator, kind=float32):

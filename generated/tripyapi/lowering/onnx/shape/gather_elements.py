@@ -2,9 +2,13 @@
 
 from tripyapi.trace.shape.gather_elements import GatherElements
 from tripybuild.onnx import dialect as onnx
+from tripybuild.types import shapes
 
 
 def lower(op: GatherElements, input: onnx.Value, index: onnx.Value) -> onnx.Value:
     """Lower `gather_elements` to the `onnx` dialect."""
     S = op.input.shape
-    return onnx.GatherElements(input, onnx.clamp_index(index, S[op.dim]), axis=op.dim)
+    J = op.index.shape
+    part = shapes.replace(J, op.dim, S[op.dim])
+    near = onnx.strided_slice(input, [0] * len(S), part, [1] * len(S), "clamp")
+    return onnx.GatherElements(near, onnx.clamp_index(index, S[op.dim]), axis=op.dim)
