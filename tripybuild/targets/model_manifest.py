@@ -148,7 +148,7 @@ def add_buckets(
             its range or beyond all buckets, or is that of a state.
     """
     if not target.takes_buckets:
-        message = f"`{target}` has no program for each size, and takes no buckets"
+        message = f"`{target}` takes no buckets: they are for engines with a program for each size"
         hint = "leave out `--buckets`, or take `--target cpu:xla`"
         raise DiagnosticError(Diagnostic("target-unfit", message, hint=hint))
     found = {name: _bucket_sizes(built, name, sizes) for name, sizes in buckets.items()}

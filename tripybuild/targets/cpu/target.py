@@ -37,6 +37,8 @@ WHOLE = "ONNX Runtime computes all of it"
 class Cpu(Xla):
     """The processor; files that name no engine are XLA's."""
 
+    takes_buckets = False  # the engine that it chooses may have one program for all sizes
+
     def compile(self, request: CompileRequest) -> CompiledModel:
         """Compile for the engine that the rule gives; what that refuses, the other one compiles."""
         because = _reason_against(request)
