@@ -109,6 +109,30 @@ def test_what_is_wrong_with_the_model_is_no_refusal(tmp_path, monkeypatch):
         compiled(tmp_path, PLAIN)
 
 
+@pytest.mark.parametrize("target", ["cpu", "cpu:fastest"])
+def test_buckets_are_for_a_named_engine(tmp_path, target):
+    """The one that is chosen may have no program for each size."""
+    with pytest.raises(DiagnosticError, match="takes no buckets") as raised:
+        compiled(tmp_path, PLAIN, target=target, buckets={"B": [4, 9]})
+    assert raised.value.diagnostics[0].hint == "leave out `--buckets`, or take `--target cpu:xla`"
+
+
+def test_no_engine_computes_it(tmp_path, monkeypatch):
+    """What each says is said; that one is not installed is nothing of the model."""
+    for name in (XLA, ORT):
+        error = DiagnosticError(Diagnostic("compiler-failed", f"`{name}` cannot"))
+
+        def fail(*_arguments, error=error):
+            raise error
+
+        monkeypatch.setattr(type(table.find_target(name)), "compile", fail)
+    openvino = type(table.find_target(OPENVINO))
+    monkeypatch.setattr(openvino, "is_installed", property(lambda _: False))
+    with pytest.raises(DiagnosticError) as raised:
+        compiled(tmp_path, PLAIN, target="cpu:fastest")
+    assert [e.message for e in raised.value.diagnostics] == [f"`{n}` cannot" for n in (ORT, XLA)]
+
+
 # --- cpu:fastest ---
 
 

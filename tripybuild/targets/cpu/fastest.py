@@ -30,6 +30,8 @@ Call = Callable[[], Any]
 class Fastest(Xla):
     """The engine that is fastest at the sizes of a request, on this machine, now."""
 
+    takes_buckets = False
+
     def compile(self, request: CompileRequest) -> CompiledModel:
         """Compile for each engine, measure those that can run the model, and keep the fastest."""
         models: dict[str, CompiledModel] = {}
