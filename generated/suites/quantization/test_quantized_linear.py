@@ -65,6 +65,11 @@ def test_openvino_symbols() -> None:
     SUITE.check_openvino_symbols()
 
 
+def test_openvino_facts() -> None:
+    """Each fact about OpenVINO has a call that shows it."""
+    SUITE.check_openvino_facts()
+
+
 def test_illegal_dtypes() -> None:
     """Every other tuple of dtypes is refused, with the code of what refuses it."""
     SUITE.check_illegal_dtypes()
