@@ -18,7 +18,7 @@ from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.grammar import parse
 from tripybuild.process.law_lines import law_location
 from tripybuild.symbolic import dims
-from tripybuild.symbolic.dims import Dim, parse_dim
+from tripybuild.symbolic.dims import Dim, Size, parse_dim, substitute_size
 from tripybuild.trace.operation import DeferredLaw
 from tripybuild.types.dtypes import BY_NAME, boolean, dtype
 from tripybuild.types.size_range import SizeRange
@@ -185,8 +185,12 @@ class CallSignature:
             return law_violations(self.laws, sizes)
 
 
-def law_violations(laws: Iterable[DeferredLaw], sizes: Mapping[str, int]) -> list[Diagnostic]:
-    """The laws, of those that wait for sizes, that do not hold for these."""
+def law_violations(laws: Iterable[DeferredLaw], sizes: Mapping[str, Size]) -> list[Diagnostic]:
+    """The laws, of those that wait for sizes, that do not hold for these.
+
+    Raises:
+        UndecidedSize: The sizes have symbols, of which one depends.
+    """
     found = []
     for law in laws:
         try:
@@ -208,7 +212,7 @@ def law_violations(laws: Iterable[DeferredLaw], sizes: Mapping[str, int]) -> lis
     return found
 
 
-def _undefined_law(law: DeferredLaw, sizes: Mapping[str, int]) -> Diagnostic:
+def _undefined_law(law: DeferredLaw, sizes: Mapping[str, Size]) -> Diagnostic:
     """A law over a size that is divided by zero."""
     given = ", ".join(f"{name}={size}" for name, size in sizes.items())
     message = f"a size is divided by zero for {given}"
@@ -250,10 +254,10 @@ def _dtype_text(array: Array) -> str:
     return array.dtype.name if array.dtype.isnative else f"{array.dtype.name} in other byte order"
 
 
-def _evaluate_sizes(value: Any, sizes: Mapping[str, int]) -> Any:
+def _evaluate_sizes(value: Any, sizes: Mapping[str, Size]) -> Any:
     if isinstance(value, (list, tuple)):
         return [_evaluate_sizes(item, sizes) for item in value]
-    return dims.evaluate(value, sizes) if isinstance(value, Dim) else value
+    return substitute_size(value, sizes) if isinstance(value, Dim) else value
 
 
 def _expressions(

@@ -78,8 +78,8 @@ class BoundedSizes:
 
     def scalar(self, size: Dim, dtype: dtypes.dtype) -> HloValue:
         """What a size is in a call."""
-        if dtype.kind == "integer" and (size.high is None or size.high > dtype.highest):
-            raise ValueError(f"{size} may be outside of {dtype.name}")
+        if dtype.kind == "integer" and not _fits(size, dtype):
+            raise UnboundedOperation(f"{size} may be outside of {dtype.name}")
         symbols = dict(zip(self.symbols, current().true_sizes, strict=True))
         return convert(_sum(size.terms, symbols), dtype)
 
@@ -92,6 +92,11 @@ class BoundedSizes:
         if rule is None:
             raise UnboundedOperation(f"`{name}` mixes what is padded with what is not")
         return rule(emission)
+
+
+def _fits(size: Dim, dtype: dtypes.dtype) -> bool:
+    low, high = size.low, size.high
+    return low is not None and high is not None and dtype.lowest <= low and high <= dtype.highest
 
 
 def _sizes(emission: Emission) -> list[Any]:

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -145,13 +145,16 @@ def add_buckets(
 
     Raises:
         DiagnosticError: The target has no program for each size, no entry has a size, one is out of
-            its range or beyond all buckets, or is that of a state.
+            its range or beyond all buckets, or is that of a state; or these are no buckets.
     """
+    if not isinstance(buckets, Mapping):
+        message = f"buckets are sizes by the names of dynamic sizes, and not {buckets!r}"
+        raise DiagnosticError(Diagnostic("wrong-value", message, hint='`{"B": [4, 16]}`'))
     if not target.takes_buckets:
         message = f"`{target}` takes no buckets: they are for engines with a program for each size"
         hint = "leave out `--buckets`, or take `--target cpu:xla`"
         raise DiagnosticError(Diagnostic("target-unfit", message, hint=hint))
-    found = {name: _bucket_sizes(built, name, sizes) for name, sizes in buckets.items()}
+    found = {str(name): _bucket_sizes(built, str(name), each) for name, each in buckets.items()}
     for entry in manifest["entries"]:
         graph = built.entries[entry["name"]].graph
         for state in entry["state"]:
@@ -164,15 +167,19 @@ def add_buckets(
 
 def _bucket_sizes(built: ModelGraph, name: str, asked: Sequence[int] | str) -> list[int]:
     check_range(built, name, None)
-    powers = isinstance(asked, str)
-    for size in asked if asked != "powers" else ():
-        check_range(built, name, size)
+    powers = isinstance(asked, str) and asked == "powers"
+    if not powers and (isinstance(asked, str) or not isinstance(asked, Iterable)):
+        message = f"the buckets of `{name}` are a list of sizes or `powers`, and not {asked!r}"
+        raise DiagnosticError(Diagnostic("wrong-value", message))
     span, known = built.document.span(("ranges", name)), built.ranges[name]
+    listed: list[Any] = [] if powers else list(asked)
+    for size in listed:
+        known.check(name, size, span)
     hint = None
     if known.max is None:
         message = f"`{name}` has buckets, and its range has no `max`"
     else:
-        sizes = known.powers_of_two(known.max) if powers else sorted({int(each) for each in asked})
+        sizes = known.powers_of_two(known.max) if powers else sorted(set(listed))
         if sizes[-1:] == [known.max]:
             return sizes
         message = (

@@ -62,7 +62,9 @@ class Data:
         """The same data with sizes for symbols."""
         if isinstance(self.value, Dim):
             found = substitute_size(self.value, sizes)
-            return Data(bool(found) if self.type.dtype.kind == "boolean" else found, self.type)
+            if self.type.dtype.kind == "boolean" and isinstance(known := found != 0, bool):
+                return Data(known, self.type)
+            return Data(found, self.type)
         return self
 
     def __repr__(self) -> str:

@@ -1,5 +1,7 @@
 """Buckets of `cpu:xla`: what is padded is computed as it is alone, whatever the padding holds."""
 
+import re
+
 import numpy as np
 import pytest
 import spec_tests
@@ -96,6 +98,18 @@ def compiled(folder, text, **buckets):
     return (tripybuild.compile(path, target="cpu:xla", buckets=each) for each in ({}, buckets))
 
 
+def one_size(output):
+    """A spec with a dynamic size of up to 8, and an output that depends on it."""
+    return f"""
+tripybuild: 1
+model: one
+inputs: {{x: "float32[B]", rest: "float32[1]"}}
+ranges: {{B: {{min: 1, opt: 6, max: 8}}}}
+outputs:
+  y: {output}
+"""
+
+
 def test_padding_reaches_no_result(tmp_path):
     """Between the buckets and at the largest, with indices that are outside as well."""
     alone, padded = compiled(tmp_path, MIXED, B=[4], S="powers")
@@ -119,6 +133,73 @@ def test_a_state_is_updated_below_the_true_size(tmp_path):
         assert np.array_equal(first["y"], second["y"]), (size, at)
         rows = [each.state["rows"] for each in sessions]
         assert np.array_equal(*rows), (size, at)
+
+
+def test_a_size_is_true_unless_it_is_zero(tmp_path):
+    alone, padded = compiled(tmp_path, one_size("number(B - 2, bool)"), B=[8])
+    for size in (1, 2, 3, 8):
+        x = np.ones(size, np.float32)
+        found = (each(x=x, rest=np.ones(1, np.float32))["y"] for each in (alone, padded))
+        assert next(found) == next(found) == (size != 2)
+
+
+def test_a_refusal_comes_when_the_model_is_compiled(tmp_path):
+    """Of the buckets that calls ask for later, too; `opt` has the last one."""
+    with pytest.raises(DiagnosticError, match=r"bucket-changes-result.*slice") as refused:
+        tuple(compiled(tmp_path, one_size("x[4:]"), B=[5, 8]))
+    assert refused.value.diagnostics[0].span.line == 7
+    _, padded = compiled(tmp_path, one_size("x[4:]"), B=[4, 8])
+    x = np.arange(7, dtype=np.float32)
+    rest = np.ones(1, np.float32)
+    assert [padded(x=x[:n], rest=rest)["y"].tolist() for n in (7, 3)] == [[4, 5, 6], []]
+
+
+def test_a_bucket_that_no_call_may_have_is_not_refused(tmp_path):
+    """By the law of `number`, no call has more than 127, where int8 would hold no size."""
+    text = one_size("number(B, int8)").replace("max: 8", "max: 300")
+    _, padded = compiled(tmp_path, text, B=[127, 300])
+    rest = np.ones(1, np.float32)
+    assert padded(x=np.ones(100, np.float32), rest=rest)["y"] == 100
+    with pytest.raises(DiagnosticError, match="number/in-range"):
+        padded(x=np.ones(128, np.float32), rest=rest)
+
+
+def test_very_many_combinations_are_looked_at_as_one(tmp_path, monkeypatch):
+    looked, check = [], xla.padded_module
+
+    def count(*arguments, **named):
+        looked.append(arguments[1])
+        return check(*arguments, **named)
+
+    monkeypatch.setattr(xla, "padded_module", count)
+    sizes = "ABCD"
+    text = f"""
+tripybuild: 1
+model: many
+inputs: {{x: "float32[{", ".join(sizes)}]"}}
+ranges: {{{", ".join(f"{each}: {{min: 2, opt: 4, max: 4096}}" for each in sizes)}}}
+outputs:
+  y: x + 1
+"""
+    tuple(compiled(tmp_path, text, **dict.fromkeys(sizes, "powers")))
+    assert [each["A"] for each in looked] == [SizeRange(2, 4096, 4096)]
+
+
+@pytest.mark.parametrize(
+    ("buckets", "said"),
+    [
+        ({"B": 8}, "the buckets of `B` are a list of sizes or `powers`, and not 8"),
+        ({"B": None}, "the buckets of `B` are a list of sizes or `powers`, and not None"),
+        ({"B": "pow"}, "the buckets of `B` are a list of sizes or `powers`, and not 'pow'"),
+        ({"B": [None]}, "`B` must be between 1 and 8, but is None"),
+        ({8: [8]}, "`one` has no dynamic size `8`"),
+        (["B"], r"buckets are sizes by the names of dynamic sizes, and not ['B']"),
+    ],
+)
+def test_what_is_no_bucket_is_refused(tmp_path, buckets, said):
+    (tmp_path / "spec.yaml").write_text(one_size("x"), encoding="utf-8")
+    with pytest.raises(DiagnosticError, match=re.escape(said)):
+        tripybuild.compile(tmp_path / "spec.yaml", target="cpu:xla", buckets=buckets)
 
 
 @pytest.mark.parametrize("name", ["lstm", "llama"])

@@ -97,7 +97,10 @@ class Lowering:
         if replaced and any(value in replaced for value in operation.reads()):
             operation = _with_operands(operation, replaced)
         if isinstance(operation, Constant):
-            self._build(operation, self._constant)
+            try:
+                self._build(operation, self._constant)
+            except self.dialect.declines as declined:
+                raise self._decline(operation, declined) from declined
             return
         function = lowering_function(type(operation), self.dialect.name)
         if self.dialect.empty is not None and _gives_nothing(operation):

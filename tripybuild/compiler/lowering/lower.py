@@ -1,7 +1,7 @@
 """Lowering: a graph to an engine's dialect: StableHLO, or layers of TensorRT."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,18 +15,26 @@ from tripybuild.compiler.lowering.driver import (
     same_type,
 )
 from tripybuild.compiler.lowering.segments import Segment, cut_graph
-from tripybuild.errors.diagnostics import Diagnostic
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.model.size_limits import check_tensor_bytes
 from tripybuild.process.gc_pause import pause_gc
 from tripybuild.stablehlo.functions import OutlinedFunction, outline_function
 from tripybuild.symbolic.conditions import UndecidedSize
 from tripybuild.symbolic.dims import same
 from tripybuild.tensorrt import layers
+from tripybuild.trace.constants import Constant
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.operation import TraceOp
-from tripybuild.trace.values import TensorType
+from tripybuild.trace.values import TensorType, Value
 
 Module = stablehlo.HloModule | layers.Network
+Place = Callable[[str], Span | None]  # where an argument is declared
+
+_PADDED = "bucket-changes-result"
+_PADDED_HINT = (
+    "compile one program for each size, without `--buckets`; or take "
+    "`--target cpu:onnxruntime`, whose programs serve all sizes"
+)
 
 
 def _same_sizes(given: Any, type: TensorType) -> str | None:
@@ -38,16 +46,31 @@ def _same_sizes(given: Any, type: TensorType) -> str | None:
 def _padding_refusal(operation: TraceOp, declined: Exception) -> Diagnostic:
     """What a program for a bucket of sizes would compute otherwise than one for each."""
     takes = ", ".join(str(value.type) for value in operation.reads())
+    what = f"`{operation.operator}` of {takes}" if takes else f"`{operation.operator}`"
     says = isinstance(declined, UndecidedSize | stablehlo.UnboundedOperation)
     reason = declined if says else "its lowering computes with numbers for sizes"
+    own = isinstance(operation, Constant)  # which no file declares
     return Diagnostic(
-        "bucket-changes-result",
-        f"`{operation.operator}` of {takes or 'nothing'} cannot be padded to a bucket: {reason}",
+        _PADDED,
+        f"{what} cannot be padded to a bucket: {reason}",
         operation.location.span(),
-        notes=(f"declared in {operation.declaration.source}",),
-        hint="compile one program for each size, without `--buckets`; or take "
-        "`--target cpu:onnxruntime`, whose programs serve all sizes",
+        notes=() if own else (f"declared in {operation.declaration.source}",),
+        hint=_PADDED_HINT,
     )
+
+
+def _check_bounds(
+    arguments: Mapping[str, Value], sizes: stablehlo.BoundedSizes, place: Place
+) -> None:
+    """Refuse arguments whose memory has no bound: no operation has them."""
+    for name, value in arguments.items():
+        try:
+            for size in value.shape:
+                sizes.largest(size)
+        except stablehlo.UnboundedOperation as error:
+            message = f"`{name}`, {value.type}, cannot be padded to a bucket: {error}"
+            found = Diagnostic(_PADDED, message, place(name), hint=_PADDED_HINT)
+            raise DiagnosticError(found) from error
 
 
 STABLEHLO = LoweringDialect(
@@ -75,6 +98,7 @@ def lower_stablehlo(
     *,
     outline: bool = False,
     bounds: Mapping[str, int] | None = None,
+    place: Place = lambda _: None,
 ) -> stablehlo.HloModule:
     """Build a StableHLO module: weights are its first arguments, inputs follow.
 
@@ -84,13 +108,17 @@ def lower_stablehlo(
         outline: Whether blocks that repeat become functions, which `@main` calls.
         bounds: The largest sizes of symbols. The module is for these, and its last arguments say
             what the symbols are; below them, results are as for those.
+        place: Where arguments are declared.
 
     Raises:
         DiagnosticError: Where an operation has no way to StableHLO, or none for bounded sizes.
     """
-    for name, value in (*graph.weights.items(), *graph.inputs.items()):
+    arguments = {**graph.weights, **graph.inputs}
+    for name, value in arguments.items():
         check_tensor_bytes(value, f"`{name}`")
     sizes = stablehlo.BoundedSizes(bounds) if bounds else None
+    if sizes is not None:
+        _check_bounds(arguments, sizes, place)
     module = stablehlo.HloModule(*arguments_of(graph), folder, sizes)
     dialect = STABLEHLO if sizes is None else BOUNDED
     segments = cut_graph(graph) if outline else ()

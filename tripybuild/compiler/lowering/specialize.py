@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from tripybuild.artifact.call_signature import law_violations
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.symbolic.conditions import UndecidedSize
 from tripybuild.symbolic.dims import Dim, Size, evaluate
 from tripybuild.trace.constants import Data
 from tripybuild.trace.graph import Graph
+from tripybuild.trace.operation import DeferredLaw
 from tripybuild.trace.region import walk_operations
 
 if TYPE_CHECKING:
@@ -80,6 +82,18 @@ def _flat(arguments: Iterable[object]) -> Iterator[object]:
 def _division_error(sizes: Mapping[str, Size]) -> DiagnosticError:
     message = f"a size is divided by zero for {sizes_name(sizes)}"
     return DiagnosticError(Diagnostic("size-out-of-range", message))
+
+
+def may_hold(laws: Iterable[DeferredLaw], sizes: Mapping[str, Size]) -> bool:
+    """Whether laws hold for some sizes, as far as is known: a call may have them."""
+
+    def is_broken(law: DeferredLaw) -> bool:
+        try:
+            return bool(law_violations([law], sizes))
+        except UndecidedSize:
+            return False
+
+    return not any(map(is_broken, laws))
 
 
 def check_laws(built: "ModelGraph", graph: Graph, shapes: Shapes) -> None:

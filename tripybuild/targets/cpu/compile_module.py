@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from tripybuild.artifact.cache import Cache, key
 from tripybuild.compiler.lowering.footprint import check_footprint
-from tripybuild.compiler.lowering.lower import lower_stablehlo
+from tripybuild.compiler.lowering.lower import Place, lower_stablehlo
 from tripybuild.compiler.lowering.specialize import check_laws, sizes_name, specialize_graph
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.errors.logger import logger
@@ -85,24 +85,50 @@ def stablehlo_module(built: "ModelGraph", graph: Graph, sizes: Mapping[str, int]
     return lower_stablehlo(specialize_graph(graph, sizes), outline=True)
 
 
+def padded_module(
+    graph: Graph,
+    ranges: Mapping[str, SizeRange],
+    folder: Path | None = None,
+    place: Place = lambda _: None,
+) -> HloModule:
+    """The StableHLO of a graph for all sizes in ranges.
+
+    Args:
+        graph: The graph.
+        ranges: The sizes; some have several.
+        folder: What places are relative to.
+        place: Where arguments are declared.
+
+    Raises:
+        DiagnosticError: A size is divided by zero, or a result would be another one than for a
+            size alone.
+    """
+    bounds = {name: each.opt for name, each in ranges.items() if not each.is_static()}
+    sizes = {n: each.symbol(n) if n in bounds else each.opt for n, each in ranges.items()}
+    known = specialize_graph(graph, sizes)
+    return lower_stablehlo(known, folder, outline=True, bounds=bounds, place=place)
+
+
 def lower_graph(
-    graph: Graph, ranges: Mapping[str, SizeRange], folder: Path | None = None
+    graph: Graph,
+    ranges: Mapping[str, SizeRange],
+    folder: Path | None = None,
+    place: Place = lambda _: None,
 ) -> LoweredModule:
-    """The StableHLO of a graph for sizes, or for all in ranges; places are relative to a folder.
+    """The StableHLO of a graph for sizes, or for all in ranges, as `padded_module` takes them.
 
     Raises:
         DiagnosticError: For these, a size is divided by zero, a result does not fit into memory, or
             would be another one than for a size alone.
     """
     largest = {name: each.opt for name, each in ranges.items()}
-    bounds = {name: each.opt for name, each in ranges.items() if not each.is_static()}
     with logger.log_time(f"lower {graph.name}, {sizes_name(largest)}, to StableHLO"):
         known = specialize_graph(graph, largest)
         warnings = check_footprint(known)
-        if bounds:
-            symbols = {name: ranges[name].symbol(name) for name in bounds}
-            known = specialize_graph(graph, {**largest, **symbols})
-        module = lower_stablehlo(known, folder, outline=True, bounds=bounds)
+        if all(each.is_static() for each in ranges.values()):
+            module = lower_stablehlo(known, folder, outline=True)
+        else:
+            module = padded_module(graph, ranges, folder, place)
     logger.mlir(module.text)
     whole, bare = module.mlir.operation, module.bare()
     plan = call_plan(bare)

@@ -5,7 +5,10 @@ came from, and a compiled program can do whatever its process may. What stands b
 StableHLO can compute and nothing else (`targets.xla.foreign_module`), so `rebuild` compiles that.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import product
+from math import prod
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -13,8 +16,9 @@ import numpy as np
 
 from tripybuild.artifact.call_signature import CallSignature
 from tripybuild.artifact.manifest_schema import manifest_error
-from tripybuild.compiler.lowering.specialize import sizes_name
-from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.compiler.lowering.lower import Place
+from tripybuild.compiler.lowering.specialize import may_hold, sizes_name
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.model.model_graph import EntryGraph, ModelGraph
 from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
 from tripybuild.targets.cpu.compile_module import (
@@ -22,6 +26,7 @@ from tripybuild.targets.cpu.compile_module import (
     compile_lowered,
     compile_module,
     lower_graph,
+    padded_module,
     stablehlo_module,
 )
 from tripybuild.targets.executable_file import entry_member
@@ -37,8 +42,11 @@ from tripybuild.targets.protocol import (
 from tripybuild.targets.xla import pjrt
 from tripybuild.targets.xla.arrays import ArrayType
 from tripybuild.targets.xla.loaded_program import LoadedProgram
+from tripybuild.trace.graph import Graph
 from tripybuild.types.size_range import SizeRange
 from tripybuild.version import VERSION
+
+_COMBINATIONS = 64  # of buckets, each of which is lowered when a model is compiled
 
 
 class Xla(Target):
@@ -55,6 +63,9 @@ class Xla(Target):
             found: list[Diagnostic] = []
             for entry in request.entries:
                 programs = [_ranges(entry.manifest, sizes) for sizes in entry.shapes]
+                place = partial(_input_span, request.built, entry.name)
+                for ranges in _padded_programs(entry, programs):
+                    _check_padding(entry.graph, ranges, place)
                 for ranges in {_program_name(each): each for each in programs}.values():
                     label = " ".join(filter(None, (entry.name, _program_name(ranges))))
                     request.tell(f"compile {label}")
@@ -187,6 +198,49 @@ def _ranges(manifest: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, 
     return {name: ranges[name].bucket(buckets.get(name, ()), n) for name, n in sizes.items()}
 
 
+def _padded_programs(
+    entry: EntryRequest, ahead: Sequence[Mapping[str, SizeRange]]
+) -> Iterator[dict[str, SizeRange]]:
+    """The programs that pad and are not compiled ahead: calls will ask for them.
+
+    Of very many, they are those that would have one bucket for each size: what holds for all sizes
+    of a range holds for fewer.
+    """
+    buckets: Mapping[str, Sequence[int]] = entry.manifest.get("buckets", {})
+    known = {name: SizeRange.from_json(entry.manifest["ranges"][name]) for name in buckets}
+    sizes = {name: [n for n in (0, 1) if known[name].contains(n)] for name in buckets}
+    if prod(len({*sizes[name], *each}) for name, each in buckets.items()) > _COMBINATIONS:
+        buckets = {name: each[-1:] for name, each in buckets.items()}
+    choices = [
+        [known[name].bucket(each, n) for n in sorted({*sizes[name], *each})]
+        for name, each in buckets.items()
+    ]
+    for shape in entry.shapes:
+        exact = {name: SizeRange.of(n) for name, n in shape.items() if name not in buckets}
+        for chosen in product(*choices):
+            ranges = exact | dict(zip(buckets, chosen, strict=True))
+            if ranges not in ahead and not all(each.is_static() for each in chosen):
+                yield ranges
+
+
+def _check_padding(graph: Graph, ranges: Mapping[str, SizeRange], place: Place) -> None:
+    """Refuse a program before it is asked for, unless no call can ask for it.
+
+    Raises:
+        DiagnosticError: It would compute another result than one for a size alone.
+    """
+    try:
+        padded_module(graph, ranges, place=place)
+    except DiagnosticError:
+        symbols = {n: e.opt if e.is_static() else e.symbol(n) for n, e in ranges.items()}
+        if may_hold(graph.deferred_laws, symbols):
+            raise
+
+
+def _input_span(built: ModelGraph, entry: str, name: str) -> Span:
+    return built.document.span((*(("entries", entry) if entry else ()), "inputs", name))
+
+
 def _program_name(ranges: Mapping[str, SizeRange]) -> str:
     return sizes_name(_largest(ranges))
 
@@ -206,7 +260,8 @@ def _add_specialization(
     name = _program_name(ranges)
     stablehlo = entry_member(f"stablehlo/{name}.mlirbc", entry.name)
     program = entry_member(f"cpu/{name}.bin", entry.name)
-    module = lower_graph(entry.graph, ranges, request.folder)
+    place = partial(_input_span, request.built, entry.name)
+    module = lower_graph(entry.graph, ranges, request.folder, place)
     payload, warnings = compile_lowered(module, clock)
     members[stablehlo], members[program] = module.whole, payload
     said = {
