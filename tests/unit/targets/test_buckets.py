@@ -164,6 +164,27 @@ def test_a_bucket_that_no_call_may_have_is_not_refused(tmp_path):
         padded(x=np.ones(128, np.float32), rest=rest)
 
 
+def test_memory_that_padding_needs_is_said_to_be_for_it(tmp_path):
+    text = one_size("x + 1").replace("float32[B]", "float32[B, 1048576]").replace("8}", "4194304}")
+    _, padded = compiled(tmp_path, text, B=[6, 4194304])
+    rest = np.ones(1, np.float32)
+    with pytest.raises(DiagnosticError, match="out-of-memory") as refused:
+        padded(x=np.ones((7, 1048576), np.float32), rest=rest)
+    assert "B=7 is padded to the bucket B=4194304" in refused.value.diagnostics[0].notes
+
+
+def test_memory_that_ends_in_a_call_is_said_to_be_for_padding(tmp_path, monkeypatch):
+    _, padded = compiled(tmp_path, one_size("x + 1"), B=[8])
+
+    def exhaust(array, type):
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(xla, "pad_array", exhaust)
+    with pytest.raises(DiagnosticError, match="out-of-memory") as refused:
+        padded(x=np.ones(7, np.float32), rest=np.ones(1, np.float32))
+    assert "B=7 is padded to the bucket B=8" in refused.value.diagnostics[0].notes
+
+
 def test_very_many_combinations_are_looked_at_as_one(tmp_path, monkeypatch):
     looked, check = [], xla.padded_module
 

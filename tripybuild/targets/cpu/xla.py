@@ -6,6 +6,7 @@ StableHLO can compute and nothing else (`targets.xla.foreign_module`), so `rebui
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from math import prod
@@ -20,6 +21,7 @@ from tripybuild.compiler.lowering.lower import Place
 from tripybuild.compiler.lowering.specialize import may_hold, sizes_name
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.model.model_graph import EntryGraph, ModelGraph
+from tripybuild.process import memory
 from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
 from tripybuild.targets.cpu.compile_module import (
     CompileClock,
@@ -46,6 +48,7 @@ from tripybuild.trace.graph import Graph
 from tripybuild.types.size_range import SizeRange
 from tripybuild.version import VERSION
 
+_MEMORY = (memory.CODE, "compiler-out-of-memory")
 _COMBINATIONS = 64  # of buckets, each of which is lowered when a model is compiled
 
 
@@ -82,12 +85,17 @@ class Xla(Target):
 
         def load_sizes(sizes: Mapping[str, int]) -> Run:
             ranges = _ranges(entry.manifest, sizes)
+            padded = sorted(name for name, each in ranges.items() if not each.is_static())
             program = programs.get(name := _program_name(ranges))
             if program is None:
-                payload = _payload(entry, ranges)
-                program = programs[name] = _load_program(entry, payload, ranges)
-            padded = [name for name, each in ranges.items() if not each.is_static()]
-            return _PaddedRun(program, entry, sizes, sorted(padded)) if padded else _Run(program)
+                try:
+                    payload = _payload(entry, ranges)
+                    program = programs[name] = _load_program(entry, payload, ranges)
+                except DiagnosticError as error:
+                    raise _with_padding(error, sizes, _largest(ranges)) from error
+            if not padded:
+                return _Run(program)
+            return _PaddedRun(program, entry, sizes, padded, _largest(ranges))
 
         return load_sizes
 
@@ -149,9 +157,10 @@ class _PaddedRun(_Run):
         entry: What it computes.
         sizes: The sizes of the call.
         padded: The names of those that the program has bounds for.
+        largest: The sizes of the program.
     """
 
-    __slots__ = ("_cuts", "_sizes", "_types")
+    __slots__ = ("_cuts", "_largest", "_sizes", "_true", "_types")
 
     def __init__(
         self,
@@ -159,8 +168,10 @@ class _PaddedRun(_Run):
         entry: CompiledEntry,
         sizes: Mapping[str, int],
         padded: Sequence[str],
+        largest: Mapping[str, int],
     ) -> None:
         super().__init__(program)
+        self._true, self._largest = sizes, largest
         self._types = program.parameters[: -len(padded)]
         self._sizes = [np.asarray(sizes[name], np.int64) for name in padded]
         true = [shape for _, shape in _result_types(entry, sizes)]
@@ -174,12 +185,35 @@ class _PaddedRun(_Run):
 
     def keeping(self, arrays: list[Any], kept: frozenset[int]) -> list[Any]:
         """Run it on padded arrays, and cut the results; what is kept has no padded dimension."""
-        given = [pad_array(*pair) for pair in zip(arrays, self._types, strict=True)]
-        results = self.program.run([*given, *self._sizes], kept)
-        return [
-            each if cut is None else each[cut].copy()
-            for each, cut in zip(results, self._cuts, strict=True)
-        ]
+        try:
+            given = [pad_array(*pair) for pair in zip(arrays, self._types, strict=True)]
+            results = self.program.run([*given, *self._sizes], kept)
+            return [
+                each if cut is None else each[cut].copy()
+                for each, cut in zip(results, self._cuts, strict=True)
+            ]
+        except MemoryError as error:
+            found = memory.memory_error("padded arrays need more memory than available", (), error)
+            raise _with_padding(found, self._true, self._largest) from error
+        except DiagnosticError as error:
+            raise _with_padding(error, self._true, self._largest) from error
+
+
+def _with_padding(
+    error: DiagnosticError, sizes: Mapping[str, int], largest: Mapping[str, int]
+) -> DiagnosticError:
+    """The error of a call, which says where memory is for sizes that the call has not."""
+    asked = {name: size for name, size in sizes.items() if size != largest[name]}
+    if not asked:
+        return error
+    bucket = sizes_name({name: largest[name] for name in asked})
+    note = f"{sizes_name(asked)} is padded to the bucket {bucket}"
+    return DiagnosticError(
+        *(
+            replace(each, notes=(note, *each.notes)) if each.code in _MEMORY else each
+            for each in error.diagnostics
+        )
+    )
 
 
 def pad_array(array: Any, type: ArrayType) -> Any:
