@@ -73,9 +73,9 @@ def test_both_are_compiled_once(gpt2, tmp_path, monkeypatch):
     model = random(gpt2.GPT2(gpt2.Sizes(**SMALL)))
     model.save_weights(tmp_path / "gpt2.safetensors")
 
-    python = tp.compile(model, args=[model.tokens()])
+    python = tp.compile(model, args=[model.tokens()], target="cpu:xla")
     weights = tmp_path / "gpt2.safetensors"
-    yaml = tripybuild.compile(SPECS / "gpt2.yaml", sizes=SMALL, weights=weights)
+    yaml = tripybuild.compile(SPECS / "gpt2.yaml", target="cpu:xla", sizes=SMALL, weights=weights)
 
     assert len(keys) == 2
     assert keys[0] == keys[1]

@@ -89,10 +89,14 @@ def test_sizes_that_were_not_compiled_ahead(my_ops):
 # --- specifications ---
 
 
-@pytest.mark.parametrize("target", ["cpu", "reference"])
+@pytest.mark.parametrize("target", ["cpu", "cpu:onnxruntime", "reference"])
 def test_a_specification_calls_them(own, target):
-    """At the sizes that were compiled ahead, and at others."""
+    """At the sizes that were compiled ahead, and at others; `cpu` needs no registry for those."""
     made = tripybuild.compile(own.spec, target=target)
+
+    if target == "cpu":
+        assert made.target.name == "cpu:xla"
+        assert "is an operator of `my_registry`" in made.manifest["engine"]["because"]
 
     assert made(rows=ROWS[:2, :4])["cut"].tolist() == CUT[:2, :2].tolist()
     assert made(rows=ROWS)["cut"].tolist() == CUT.tolist()

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tripybuild.errors.diagnostics import DiagnosticError, Span, portable_path
+from tripybuild.process.package_catalog import package_of
 from tripybuild.symbolic.dims import evaluate
 from tripybuild.targets.compiled_model import CompiledModel
 from tripybuild.targets.cpu.xla import Xla
@@ -78,6 +79,9 @@ def _reason_against(request: CompileRequest) -> str | None:
     """Why the first engine is not tried; None where it is."""
     for entry in request.entries:
         for operation in walk_operations(entry.graph.operations):
+            if package := package_of(type(operation).__module__):
+                found = f"{_place(operation, request.folder)} is an operator of `{package.name}`"
+                return f"{found}, which loading for ONNX Runtime would need"
             for output in operation.outputs if operation.reads() else ():
                 if output.dtype in UNCOMPUTED:
                     found = f"{_place(operation, request.folder)} gives {output.dtype}"
