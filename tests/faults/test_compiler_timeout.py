@@ -1,6 +1,9 @@
 """How long a compiler may take, where what is said is no stretch of time."""
 
+import os
+import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -9,6 +12,9 @@ import written
 import tripybuild
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.targets.cpu import compile_module
+from tripybuild.targets.cpu.compile_clock import CompileClock
+from tripybuild.targets.onnx_runtime import session as session_module
+from tripybuild.targets.openvino import program as program_module
 from tripybuild.worker import compiler_process
 from tripybuild.worker.failures import MOST_SECONDS, TIMEOUT_VARIABLE
 
@@ -94,9 +100,59 @@ def test_the_time_is_for_all_programs_of_a_graph(slow_compiler):
     lowered = compile_module.LoweredModule(b"", programs, None, ())
 
     with pytest.raises(DiagnosticError, match=r"not finish within 0\.9 seconds"):
-        compile_module.compile_lowered(lowered, compile_module.CompileClock(0.9))
+        compile_module.compile_lowered(lowered, CompileClock(0.9))
 
     few = compile_module.LoweredModule(b"", programs[:2], None, ())
-    clock = compile_module.CompileClock(0.1)
+    clock = CompileClock(0.1)
     assert compile_module.compile_lowered(few, clock) == (b"program", ())
     assert clock.spent == 0
+
+
+FOLDED = """
+inputs: {x: "float32[3]"}
+steps: {a: "ones([5000, 5000])", b: "a @ a @ a @ a @ a @ a"}
+outputs: {y: x + sum(b)}
+"""
+
+
+def test_a_library_that_computes_constants_for_minutes(tmp_path):
+    """The command says it, and ends while native threads still compute."""
+    written.write(tmp_path, FOLDED)
+    words = ["compile", "tiny.yaml", "--target", "cpu:onnxruntime", "--timeout", "0.3"]
+    done = subprocess.run(
+        [sys.executable, "-m", "tripybuild", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "TRIPYBUILD_CACHE_DIR": str(tmp_path / "cache")},
+        timeout=60,
+    )
+    assert done.returncode == 1, done.stderr
+    first, hint = done.stderr.splitlines()
+    says = "The `cpu:onnxruntime` compiler did not finish within 0.3 seconds"
+    assert first == f"error[compiler-timeout]: {says}"
+    assert hint.startswith("hint: allow more seconds")
+    assert [each.name for each in tmp_path.iterdir() if "tpb" in each.name] == []
+
+
+@pytest.mark.parametrize(
+    ("target", "native"),
+    [("cpu:onnxruntime", session_module), ("cpu:openvino", program_module)],
+)
+def test_a_library_in_this_process(tmp_path, monkeypatch, target, native):
+    """The limit is that of the call, or of the environment; without one it compiles as ever."""
+    path = written.write(tmp_path, TEXT)
+    end = threading.Event()
+    name = "_initialized" if native is session_module else "compile_model"
+    with monkeypatch.context() as slow:
+        slow.setattr(native, name, lambda *_: end.wait())
+        for limit in (0.1, None):
+            slow.setenv(TIMEOUT_VARIABLE, "0.2")
+            with pytest.raises(DiagnosticError, match="did not finish within") as caught:
+                tripybuild.compile(path, target=target, timeout=limit)
+            (found,) = caught.value.diagnostics
+            assert found.code == "compiler-timeout"
+            assert f"`{target}` compiler did not finish within {limit or 0.2} s" in found.message
+        end.set()
+    assert tripybuild.compile(path, target=target, timeout=60).entry()

@@ -5,9 +5,11 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
+
+from tripybuild.process.native_work import is_work_left
 
 INTERRUPTED = 130  # 128 and the number of the signal, as shells have it
 GRACE = 0.5  # seconds in which Python must have seen the signal
@@ -90,3 +92,16 @@ def _watch(reader: int, left: threading.Event) -> None:
     while number := os.read(reader, 1):
         if number[0] == signal.SIGINT and not left.wait(GRACE):
             os._exit(INTERRUPTED)
+
+
+def end_amid_work(status: object) -> None:
+    """End the process at once where native work goes on that took too long, or return.
+
+    Args:
+        status: What `SystemExit` says.
+    """
+    if is_work_left():
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(AttributeError, OSError, ValueError):  # it is closed
+                stream.flush()
+        os._exit(status if isinstance(status, int) else int(status is not None))

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING
 
 from tripybuild.artifact.cache import Cache, key
@@ -22,39 +21,15 @@ from tripybuild.errors.logger import logger
 from tripybuild.stablehlo import HloModule
 from tripybuild.stablehlo.functions import CallPlan, call_plan, function_modules
 from tripybuild.stablehlo.module import bytecode
+from tripybuild.targets.cpu.compile_clock import CompileClock
 from tripybuild.targets.xla import pjrt
 from tripybuild.trace.graph import Graph
 from tripybuild.types.size_range import SizeRange
-from tripybuild.worker import compiler_process
 
 if TYPE_CHECKING:
     from tripybuild.model.model_graph import ModelGraph  # which reads specifications
 
 REFUSED = "compiler-failed"
-
-
-@dataclass(slots=True)
-class CompileClock:
-    """The time of the compiler for a model, into however many programs it is cut.
-
-    To wait for another process that compiles the same takes none of it.
-
-    Args:
-        timeout: Seconds that the compiler may take; by default what its process says.
-        spent: Seconds that it took so far.
-    """
-
-    timeout: float | None = None
-    spent: float = 0.0
-
-    def compile(self, kind: str, module: bytes) -> bytes:
-        """Compile a module in the time that is left."""
-        session = compiler_process.session()
-        began = monotonic()
-        try:
-            return session.compile(kind, module, timeout=self.timeout, spent=self.spent)
-        finally:
-            self.spent += monotonic() - began
 
 
 @dataclass(frozen=True, slots=True)

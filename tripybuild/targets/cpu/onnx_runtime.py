@@ -7,8 +7,9 @@ where it is loaded, so that a file from elsewhere can do no more than compute.
 import contextlib
 import json
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary, ref
@@ -27,6 +28,7 @@ from tripybuild.onnx.text import model_text
 from tripybuild.process import memory
 from tripybuild.process.hashing import processor_identity
 from tripybuild.targets.compiled_model import WEIGHTS, CompiledEntry, CompiledModel
+from tripybuild.targets.cpu.compile_clock import CompileClock
 from tripybuild.targets.cpu.optimized_models import MappedFile, OptimizedModels
 from tripybuild.targets.executable_file import GRAPH, entry_member
 from tripybuild.targets.graph_model import graph_model
@@ -61,6 +63,14 @@ _ready: dict[int, tuple[ref[memoryview], Loaded]] = {}
 # What was lowered while the weights were read.
 _lowered: WeakKeyDictionary[CompiledEntry, OnnxModel] = WeakKeyDictionary()
 
+# What calls native code that may take long.
+Start = Callable[[Callable[[], Any]], Any]
+
+
+def _at_once(work: Callable[[], Any]) -> Any:
+    """In this thread, however long it takes."""
+    return work()
+
 
 class OnnxRuntime(Target):
     """ONNX Runtime on the processor."""
@@ -84,10 +94,12 @@ class OnnxRuntime(Target):
             return []
 
         made = graph_model(request, lower)
+        clock = CompileClock(request.timeout)
         for asked in request.entries:
             entry = made.entries[asked.name]
             request.tell(f"compile {entry.name}".rstrip())
-            session = self._session(entry, asked.graph, lowered[asked.name])
+            start = partial(clock.run, self.name)
+            session = self._session(entry, asked.graph, lowered[asked.name], start)
             loaded = session, GraphSizes(asked.graph)
             _keep_ready(made.members[entry_member(GRAPH, entry.name)], loaded)
         return made
@@ -134,8 +146,10 @@ class OnnxRuntime(Target):
         with logger.log_time(f"lower {graph.name} to ONNX"):
             return lower_onnx(graph, OPSET, folder, types=True, runtime=self.distribution)
 
-    def _session(self, entry: CompiledEntry, graph: Graph, model: OnnxModel) -> RuntimeSession:
-        """Load the model of an entry's graph.
+    def _session(
+        self, entry: CompiledEntry, graph: Graph, model: OnnxModel, start: Start = _at_once
+    ) -> RuntimeSession:
+        """Load the model of an entry's graph; each native session begins by `start`.
 
         Raises:
             DiagnosticError: ONNX Runtime is not installed, or refuses an operation.
@@ -148,30 +162,35 @@ class OnnxRuntime(Target):
             held = model.with_data(data)
             source = _session_source(held, weights, count, _numbers_of_updates(graph))
             try:
-                return _cached_session(source, entry.model)
+                return _cached_session(source, entry.model, start)
             except errors() as error:
-                raise DiagnosticError(_refusal(error, held, source)) from error
+                raise DiagnosticError(_refusal(error, held, source, start)) from error
 
 
-def _cached_session(source: SessionSource, model: CompiledModel) -> RuntimeSession:
+def _cached_session(source: SessionSource, model: CompiledModel, start: Start) -> RuntimeSession:
     """A session; where it takes long to optimize the model, of what was made of it before.
 
     Raises:
         Exception: One of `library.errors()`: the model is refused.
     """
+
+    def make(source: SessionSource, output: Path | None = None) -> RuntimeSession:
+        made: RuntimeSession = start(lambda: RuntimeSession(source, output))
+        return made
+
     sizes = {name: each.nbytes for name, (_, each) in source.weights.items()}
     copied = sum(size for name, size in sizes.items() if name not in source.shared)
     if copied < max(WORTH, sum(sizes.values()) / 2):
-        return RuntimeSession(source)
+        return make(source)
     cache, key = OptimizedModels(), _session_key(source, model)
     file = cache.find(key)
     model.warnings += cache.warnings
     if file is not None:
         with contextlib.suppress(*errors()):
-            return RuntimeSession(replace(source, optimized=MappedFile(file)))
+            return make(replace(source, optimized=MappedFile(file)))
         cache.quarantine(cache.entry_path(key))
     with cache.place(key) as place:
-        return RuntimeSession(source, place)
+        return make(source, place)
 
 
 def _session_key(source: SessionSource, model: CompiledModel) -> str:
@@ -299,13 +318,13 @@ def _updates_in_place(graph: GraphDef, updates: Mapping[int, int]) -> dict[int, 
     return found
 
 
-def _refusal(error: Exception, model: OnnxModel, source: SessionSource) -> Diagnostic:
+def _refusal(error: Exception, model: OnnxModel, source: SessionSource, start: Start) -> Diagnostic:
     """What ONNX Runtime does not load, at the place of its operation."""
     if is_out_of_memory(error):
         return memory.memory_diagnostic("ONNX Runtime needs more memory than available")
     name = error_node(error)
     node = next((each for each in model.graph.walk() if name and each.name == name), None)
-    node = node or _search_node(model, source)
+    node = node or _search_node(model, source, start)
     if node is None:
         message = f"ONNX Runtime does not load the model: {error_words(error)}"
         return Diagnostic(CODE, message, hint=HINT)
@@ -313,7 +332,7 @@ def _refusal(error: Exception, model: OnnxModel, source: SessionSource) -> Diagn
     return Diagnostic(CODE, message, node.span, notes=(error_words(error),), hint=HINT)
 
 
-def _search_node(model: OnnxModel, source: SessionSource) -> OnnxNode | None:
+def _search_node(model: OnnxModel, source: SessionSource, start: Start) -> OnnxNode | None:
     """The first node with which a model, that ends there, is refused.
 
     What ONNX Runtime makes of a node has no name, or one of its own.
@@ -322,7 +341,7 @@ def _search_node(model: OnnxModel, source: SessionSource) -> OnnxNode | None:
 
     def is_refused(last: int) -> bool:
         try:
-            load_session(_beginning(model, source, nodes[: last + 1]))
+            start(lambda: load_session(_beginning(model, source, nodes[: last + 1])))
         except errors() as error:
             return not is_out_of_memory(error)
         return False

@@ -10,6 +10,7 @@ empty tensor, which OpenVINO cannot take, is computed by the references.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from tripybuild.compiler.lowering.footprint import check_results
@@ -28,6 +29,7 @@ from tripybuild.process.per_process import process_lock
 from tripybuild.reference.execute import reference_run
 from tripybuild.symbolic.dims import evaluate
 from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
+from tripybuild.targets.cpu.compile_clock import CompileClock
 from tripybuild.targets.executable_file import GRAPH, entry_member
 from tripybuild.targets.graph_model import graph_model
 from tripybuild.targets.openvino.bounds import SIZES, ValueBounds
@@ -63,16 +65,17 @@ class Openvino(Target):
         request.manifest["versions"][self.distribution] = version()
         made = graph_model(request)
         _ready.clear()
+        clock = CompileClock(request.timeout)
         for asked in request.entries:
             entry = made.entries[asked.name]
             request.tell(f"compile {entry.name}".rstrip())
-            programs = {"": self._program(entry, asked.graph, request.folder)}
+            programs = {"": self._program(entry, asked.graph, request.folder, clock)}
             for sizes in fixed_sizes(entry):
                 name = sizes_name(sizes)
                 request.tell(f"compile {entry.name} {name}".strip())
                 graph = specialize_graph(asked.graph, sizes)
                 if not _has_empty_tensors(graph):
-                    programs[name] = self._program(entry, graph, request.folder)
+                    programs[name] = self._program(entry, graph, request.folder, clock)
             member = made.members[_graph_member(entry)]
             _ready[id(member)] = member, programs
         return made
@@ -115,18 +118,28 @@ class Openvino(Target):
         check_laws(built, entry.graph, shapes[1:])
         return model_text(lower_onnx(entry.graph, OPSET, runtime=self.distribution))
 
-    def _program(self, entry: CompiledEntry, graph: Graph, folder: Path | None = None) -> Program:
+    def _program(
+        self,
+        entry: CompiledEntry,
+        graph: Graph,
+        folder: Path | None = None,
+        clock: CompileClock | None = None,
+    ) -> Program:
         """Lower, check and compile the graph of an entry, for all sizes or for some.
 
         Raises:
-            DiagnosticError: OpenVINO is not installed, or refuses an operation.
+            DiagnosticError: OpenVINO is not installed, refuses an operation, or takes longer than
+                the clock has.
         """
         ranges = {name: entry.signature.ranges[name] for name in graph.symbols}
         with logger.log_time(f"lower {graph.name} to ONNX"):
             weights = {name: entry.model.weights[name] for name in graph.weights}
             readable = readable_model(graph, ranges, weights, folder)
         with logger.log_time("compile by OpenVINO"):
-            return Program(readable, ports(graph.inputs), ports(graph.outputs), self.options)
+            make = partial(
+                Program, readable, ports(graph.inputs), ports(graph.outputs), self.options
+            )
+            return make() if clock is None else clock.run(self.name, make)
 
 
 def fixed_sizes(entry: CompiledEntry) -> list[Mapping[str, int]]:

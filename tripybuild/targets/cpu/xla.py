@@ -23,8 +23,8 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.model.model_graph import EntryGraph, ModelGraph
 from tripybuild.process import memory
 from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
+from tripybuild.targets.cpu.compile_clock import CompileClock
 from tripybuild.targets.cpu.compile_module import (
-    CompileClock,
     compile_lowered,
     compile_module,
     lower_graph,
