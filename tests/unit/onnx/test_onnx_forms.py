@@ -123,6 +123,25 @@ def test_nothing_is_computed_of_weights_that_are_no_normal_numbers(kind, heads):
     assert not bodies(agree(graph, *cases))
 
 
+@pytest.mark.parametrize(("hidden", "lowest"), [(-np.inf, -np.inf), (-1e9, dtypes.float32.lowest)])
+def test_what_a_mask_of_floats_hides_counts_for_nothing(hidden, lowest):
+    """Also where the value is huge, where all is hidden, and where all scores are -inf."""
+    graph = graph_of(
+        tp.attention,
+        (dtypes.float32, (1, 1, 4, 3)),
+        (dtypes.float32, (1, 1, W, 3)),
+        (dtypes.float32, (1, 1, W, 3)),
+        (dtypes.float32, (4, W)),
+    )
+    query, key, value = floats(1, 1, 4, 3), np.abs(floats(1, 1, 5, 3)), floats(1, 1, 5, 3)
+    query[..., 3, :] = -np.inf
+    value[..., 2, :] = 1e38
+    mask = np.zeros((4, 5), np.float32)
+    mask[:, 2], mask[1, 2:], mask[2] = hidden, hidden, lowest
+    mask[2, 2] = -np.inf
+    agree(graph, ({"W": 5}, query, key, value, mask), runtime="onnxruntime")
+
+
 def test_later_words_are_hidden_without_a_branch():
     """Some are, in each call."""
     graph = graph_of(

@@ -26,6 +26,7 @@ INFINITY = float("inf")
 # Below the largest score by so much, weights are nothing in float32. Those that are less than the
 # least normal number take processors, and kernels that compute them, many times as long.
 NEGLIGIBLE = 80.0
+NEGLIGIBLE_WEIGHT = 1e-34  # more than `exp(-NEGLIGIBLE)`
 
 
 Binary = Callable[[OnnxValue, OnnxValue], OnnxValue]
@@ -297,8 +298,6 @@ def masked_average(
     rows = [batch, heads, sizes[1] // heads * sizes[2], sizes[3]]
     is_boolean = mask.dtype is dtypes.boolean
     bias = where(mask, tensor(0.0, kind), -INFINITY) if is_boolean else mask
-    most = bias if mask.shape == () else _combine("ReduceMax", bias, [-1], keepdim=True)
-    is_hidden = _call("Equal", most, -INFINITY)
 
     def average(weights: OnnxValue) -> OnnxValue:
         if holds(heads == sizes[1]):
@@ -310,22 +309,50 @@ def masked_average(
 
     if not (runs_in("onnxruntime") and kind is dtypes.float32 and holds(sizes[3] > 0)):
         mean = weigh(scores + bias)
-        return mean if always else where(is_hidden, tensor(0.0, kind), mean)
+        return mean if always else where(_is_hidden(bias), tensor(0.0, kind), mean)
 
     def weigh_seen() -> OnnxValue:
-        biased = scores + bias
-        least = _combine("ReduceMax", biased, [-1], keepdim=True) - NEGLIGIBLE
-        least = least if always else _call("Max", least, lowest)
-        weights: OnnxValue = call("Softmax", _call("Max", biased, least), axis=-1)
-        return average(weights * seen)
+        if is_boolean:
+            return average(_seen_weights(scores, bias, always))
+        return average(_clear_weights(scores + bias))
 
-    seen = convert(_call("Greater", bias, -INFINITY), kind)
     if always:
         return weigh_seen()
-    lowest = where(is_hidden, float(dtypes.float32.lowest), -INFINITY)
     smallest: OnnxValue = call("ReduceMin", bias, keepdims=False)
     is_all_seen = _call("Greater", smallest, -NEGLIGIBLE)
     return if_(is_all_seen, lambda: weigh(scores if is_boolean else scores + bias), weigh_seen)[0]
+
+
+def _is_hidden(bias: OnnxValue) -> OnnxValue:
+    """Whether a row is -inf."""
+    most = bias if bias.shape == () else _combine("ReduceMax", bias, [-1], keepdim=True)
+    return _call("Equal", most, -INFINITY)
+
+
+def _seen_weights(scores: OnnxValue, bias: OnnxValue, always: bool) -> OnnxValue:
+    """The softmax of scores where the bias is 0, and zero where it is -inf."""
+    biased = scores + bias
+    least = _combine("ReduceMax", biased, [-1], keepdim=True) - NEGLIGIBLE
+    if not always:
+        lowest = where(_is_hidden(bias), float(dtypes.float32.lowest), -INFINITY)
+        least = _call("Max", least, lowest)
+    weights: OnnxValue = call("Softmax", _call("Max", biased, least), axis=-1)
+    return weights * convert(_call("Greater", bias, -INFINITY), bias.dtype)
+
+
+def _clear_weights(scores: OnnxValue) -> OnnxValue:
+    """The softmax of scores, zero where it is negligible, and in rows that are -inf.
+
+    The weight of a score that was lifted to the floor is less than `NEGLIGIBLE_WEIGHT`, which is
+    taken from all: that changes no other in float32. Where scores are so large that `NEGLIGIBLE` is
+    lost in their rounding, the floor is lower.
+    """
+    most = _combine("ReduceMax", scores, [-1], keepdim=True)
+    is_hidden = _call("Equal", most, -INFINITY)
+    distance = _call("Max", _call("Abs", most) * 1e-4, NEGLIGIBLE)
+    floor = where(is_hidden, 0.0, most - distance)
+    weights: OnnxValue = call("Softmax", _call("Max", scores, floor), axis=-1)
+    return _call("Relu", weights - where(is_hidden, 2.0, NEGLIGIBLE_WEIGHT))
 
 
 def max_pool(
