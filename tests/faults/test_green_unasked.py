@@ -79,6 +79,7 @@ def test_who_is_not_here_is_not_asked(tmp_path):
         "test_symbol": {"PASSED"},
         "test_tensorrt_symbol": {"SKIPPED"},
         "test_onnxruntime_symbols": {"PASSED"},
+        "test_openvino_symbols": {"PASSED"},
         "test_torch": {"SKIPPED"},
         "test_tensorrt_example": {"SKIPPED"},
     }

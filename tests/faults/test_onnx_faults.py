@@ -35,7 +35,8 @@ def with_facts(name, target, *facts):
     """The suite of an operator about which a target has these facts alone."""
     of = suite(name)
     changed = {**of.operator.targets, target: Facts({each.name: each for each in facts}, {})}
-    vars(of)["operator"] = replace(of.operator, targets=changed)
+    operator = replace(of.operator, targets=changed)
+    vars(of).update(operator=operator, subject=replace(of.subject, operator=operator))
     return of
 
 

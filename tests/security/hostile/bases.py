@@ -35,6 +35,7 @@ DIRECT: dict[str, Any] = {
     "lower": {
         "tensorrt": 'trt.element_wise(input, input, "kSUM")',
         "stablehlo": "x = hlo.add(input, input)\nreturn hlo.multiply(x, input)",
+        "onnx": "x = onnx.Add(input, input)\nreturn onnx.Mul(x, input)",
     },
     "targets": {
         "tensorrt": {

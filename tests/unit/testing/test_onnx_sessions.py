@@ -79,11 +79,11 @@ def test_a_crash_is_an_outcome_and_the_next_question_is_answered():
     float32 = BY_NAME["float32"]
     given, text = np.arange(3, dtype=np.float32), model(float32, (3,), float32)
     wanted = {level: [[given]] for level in LEVELS}
-    assert_equal(onnx_sessions.run_apart(text, [[given]]), wanted)
+    assert_equal(run_sessions_apart(text, [[given]]), wanted)
     os.kill(onnx_sessions._worker().process, signal.SIGKILL)
     with pytest.raises(onnx_sessions.RuntimeCrashError, match="BrokenProcessPool"):
-        onnx_sessions.run_apart(text, [[given]])
-    assert_equal(onnx_sessions.run_apart(text, [[given]]), wanted)
+        run_sessions_apart(text, [[given]])
+    assert_equal(run_sessions_apart(text, [[given]]), wanted)
 
 
 def test_an_answer_that_takes_too_long_is_an_outcome(monkeypatch):
@@ -91,12 +91,17 @@ def test_an_answer_that_takes_too_long_is_an_outcome(monkeypatch):
     monkeypatch.setattr(onnx_sessions, "LONGEST", 0.1)
     onnx_sessions._worker().pool.submit(time.sleep, 600)  # what it is busy with
     with pytest.raises(onnx_sessions.RuntimeCrashError, match="TimeoutError"):
-        onnx_sessions.run_apart(model(float32, (1,), float32), [[np.zeros(1, np.float32)]])
+        run_sessions_apart(model(float32, (1,), float32), [[np.zeros(1, np.float32)]])
 
 
 def test_a_refusal_in_the_other_process_is_one_here():
     with pytest.raises(RuntimeRefusalError, match="Nothing"):
-        onnx_sessions.run_apart(model(BY_NAME["float32"], (2,), BY_NAME["float32"], "Nothing"), [])
+        run_sessions_apart(model(BY_NAME["float32"], (2,), BY_NAME["float32"], "Nothing"), [])
+
+
+def run_sessions_apart(model, calls):
+    """What a model gives in the process for engines."""
+    return onnx_sessions.run_apart(onnx_sessions.run_sessions, model, calls)
 
 
 def assert_equal(found, wanted):
