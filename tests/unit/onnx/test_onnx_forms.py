@@ -151,3 +151,23 @@ def test_later_words_are_hidden_without_a_branch():
     case = ({"B": 2, "H": 5}, *[floats(2, 4, 5, 8)] * 3)
     assert operators(agree(graph, case, runtime="onnxruntime")).count("Max") == 1
     assert "Max" not in operators(agree(graph, case))
+
+
+@pytest.mark.parametrize("combine", [tp.sum, tp.mean])
+def test_many_numbers_are_added_in_float64(combine):
+    """In float32, the fourth digit would be wrong; a few are added as they are."""
+    size = 2**18
+
+    def along(dim, *shape):
+        graph = graph_of(lambda x: combine(x, dim), (dtypes.float32, shape))
+        numbers = {"N": size, "M": size // 2**9, "K": 2}
+        sizes = [numbers.get(str(each), each) for each in shape]
+        array = np.full(sizes, 0.1, np.float32)
+        return agree(graph, (numbers, array), runtime="onnxruntime")
+
+    assert operators(along(0, size)).count("Cast") == 2
+    assert operators(along(0, size, 2)).count("Cast") == 2
+    for model in (along(0, N), along(0, N, 2), along([0, 2], M, 1, 2**9)):
+        assert sorted("Cast" in each for each in bodies(model)) == [False, True]
+    bounded = symbol("K", 1, 2**8)
+    assert "Cast" not in operators(along([0, 1], 2**8, bounded)) + operators(along(1, N, 3))

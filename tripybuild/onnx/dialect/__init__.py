@@ -26,7 +26,6 @@ from tripybuild.onnx.dialect.arithmetic import (
     modulo as modulo,
     power as power,
     quantize as quantize,
-    reduce as reduce,
     remainder as remainder,
     saturate as saturate,
 )
@@ -58,6 +57,7 @@ from tripybuild.onnx.dialect.randomness import (
     random_normal as random_normal,
     random_uniform as random_uniform,
 )
+from tripybuild.onnx.dialect.reductions import reduce as reduce
 from tripybuild.onnx.nodes import Unavailable as Unavailable
 from tripybuild.onnx.table import operator_names
 from tripybuild.onnx.value import OnnxValue

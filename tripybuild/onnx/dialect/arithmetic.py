@@ -1,22 +1,19 @@
-"""Arithmetic and reductions of the ONNX dialect: the same for all runtimes, for each dtype.
+"""Arithmetic, averages and windows of the ONNX dialect: the same for all runtimes, for each dtype.
 
 Invariant: no divisor of integers that a runtime sees is zero, and none is -1 where it divides:
-processors trap on the first, and on the least integer divided by the second. In reductions, NaN is
-found where one is there, sums and products of integers wrap around, and what is empty gives what
-the declaration says.
+processors trap on the first, and on the least integer divided by the second.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
-from math import prod
 
 from tripybuild.onnx.builder import current
 from tripybuild.onnx.dialect.calls import call, convert
-from tripybuild.onnx.dialect.compositions import full, holds, runs_in, tensor, where
-from tripybuild.onnx.dialect.control import if_, while_
+from tripybuild.onnx.dialect.compositions import holds, runs_in, tensor, where
+from tripybuild.onnx.dialect.control import if_
 from tripybuild.onnx.dialect.indexing import reshape
+from tripybuild.onnx.dialect.reductions import combine, has_finite_sum
 from tripybuild.onnx.value import OnnxValue, Size
-from tripybuild.symbolic.dims import Dim
 from tripybuild.types import dtypes
 from tripybuild.types.dtypes import dtype
 
@@ -182,105 +179,6 @@ def _call(name: str, *operands: object) -> OnnxValue:
     return found
 
 
-EXTREMES = frozenset({"ReduceMax", "ReduceMin"})
-HALF = 2**32
-
-
-def reduce(value: OnnxValue, dims: Sequence[int], kind: str, keepdim: bool = False) -> OnnxValue:
-    """Combine all elements along the dimensions.
-
-    `kind` is an operator of ONNX, such as `ReduceSum`; of booleans, `ReduceMin` says whether all
-    are true, and `ReduceMax` whether any is. With `keepdim` the dimensions stay, of size 1.
-    """
-    if kind == "ReduceMean":
-        return _mean(value, dims, keepdim)
-    if value.dtype.kind == "float" and kind in EXTREMES:
-        found = _combine(kind, value, dims, keepdim)
-        # Some runtimes pass over NaN.
-        is_nan: OnnxValue = call("IsNaN", value)
-        return where(reduce(is_nan, dims, "ReduceMax", keepdim), float("nan"), found)
-    if value.dtype is dtypes.int64 and kind == "ReduceSum":
-        return _exact_sum(value, dims, keepdim)
-    if value.dtype.kind == "integer" and kind == "ReduceProd":
-        return _exact_product(value, dims, keepdim)
-    wide = value.dtype
-    if wide is dtypes.boolean:  # ONNX Runtime has neither the largest nor the smallest of none
-        wide = dtypes.uint8
-    elif wide is dtypes.int32 and kind == "ReduceSum":  # which would be kept in range
-        wide = dtypes.int64
-    return convert(_combine(kind, convert(value, wide), dims, keepdim), value.dtype)
-
-
-def _combine(name: str, value: OnnxValue, dims: Sequence[int], keepdim: bool) -> OnnxValue:
-    found: OnnxValue = call(name, value, list(dims), keepdims=keepdim)
-    return found
-
-
-def _exact_sum(value: OnnxValue, dims: Sequence[int], keepdim: bool) -> OnnxValue:
-    """A sum of int64 from those of both halves: ONNX Runtime adds integers as float64."""
-    low = value % HALF
-    high = (value - low) / HALF
-    lower, upper = (_combine("ReduceSum", each, dims, keepdim) for each in (low, high))
-    return upper * HALF + lower
-
-
-def _exact_product(value: OnnxValue, dims: Sequence[int], keepdim: bool) -> OnnxValue:
-    """A product of integers from those of halves: ONNX Runtime keeps products in range, rounded."""
-    sizes = value.shape or ()
-    for axis in dims:
-        if isinstance(sizes[axis], Dim):
-            value = _fold_all(value, axis, sizes)
-        else:
-            value = _fold(value, axis, int(sizes[axis]), sizes)
-        sizes = (*sizes[:axis], 1, *sizes[axis + 1 :])
-    found: OnnxValue = value if keepdim else call("Squeeze", value, list(dims))
-    return found
-
-
-def _fold(value: OnnxValue, axis: int, size: int, sizes: Sequence[Size]) -> OnnxValue:
-    """The product along a dimension whose size is a number."""
-    if size == 0:
-        return full(1, value.dtype, [*sizes[:axis], 1, *sizes[axis + 1 :]])
-    while size > 1:
-        half = size // 2
-        both = _part(value, axis, [0], [half]) * _part(value, axis, [half], [2 * half])
-        rest = [_part(value, axis, [2 * half], [size])] if size % 2 else []
-        value = call("Concat", both, *rest, axis=axis) if rest else both
-        size -= half
-    return value
-
-
-def _fold_all(value: OnnxValue, axis: int, sizes: Sequence[Size]) -> OnnxValue:
-    """The product along a dimension whose size the run knows; a 1 more, and it is not empty."""
-    one = full(1, value.dtype, [*sizes[:axis], 1, *sizes[axis + 1 :]])
-
-    def size(rest: OnnxValue) -> OnnxValue:
-        return _call("Gather", _call("Shape", rest), [axis])
-
-    def halve(rest: OnnxValue) -> OnnxValue:
-        half = size(rest) / 2
-        both = _part(rest, axis, [0], half) * _part(rest, axis, half, half * 2)
-        last = _part(rest, axis, half * 2, size(rest))
-        found: OnnxValue = call("Concat", both, last, axis=axis)
-        return found
-
-    first: OnnxValue = call("Concat", value, one, axis=axis)
-    (found,) = while_([first], lambda rest: _call("Squeeze", size(rest) > 1, [0]), halve)
-    return found
-
-
-def _part(value: OnnxValue, axis: int, start: object, end: object) -> OnnxValue:
-    return _call("Slice", value, start, end, [axis])
-
-
-def _mean(value: OnnxValue, dims: Sequence[int], keepdim: bool) -> OnnxValue:
-    count = prod([(value.shape or ())[each] for each in dims])
-    if value.dtype.kind == "integer" or holds(count > 0):
-        return _combine("ReduceMean", value, dims, keepdim)
-    # ONNX does not define the mean of nothing.
-    return _combine("ReduceSum", value, dims, keepdim) / tensor(count, value.dtype)
-
-
 def masked_average(
     scores: OnnxValue,
     value: OnnxValue,
@@ -325,14 +223,14 @@ def masked_average(
 
 def _is_hidden(bias: OnnxValue) -> OnnxValue:
     """Whether a row is -inf."""
-    most = bias if bias.shape == () else _combine("ReduceMax", bias, [-1], keepdim=True)
+    most = bias if bias.shape == () else combine("ReduceMax", bias, [-1], keepdim=True)
     return _call("Equal", most, -INFINITY)
 
 
 def _seen_weights(scores: OnnxValue, bias: OnnxValue, always: bool) -> OnnxValue:
     """The softmax of scores where the bias is 0, and zero where it is -inf."""
     biased = scores + bias
-    least = _combine("ReduceMax", biased, [-1], keepdim=True) - NEGLIGIBLE
+    least = combine("ReduceMax", biased, [-1], keepdim=True) - NEGLIGIBLE
     if not always:
         lowest = where(_is_hidden(bias), float(dtypes.float32.lowest), -INFINITY)
         least = _call("Max", least, lowest)
@@ -347,7 +245,7 @@ def _clear_weights(scores: OnnxValue) -> OnnxValue:
     taken from all: that changes no other in float32. Where scores are so large that `NEGLIGIBLE` is
     lost in their rounding, the floor is lower.
     """
-    most = _combine("ReduceMax", scores, [-1], keepdim=True)
+    most = combine("ReduceMax", scores, [-1], keepdim=True)
     is_hidden = _call("Equal", most, -INFINITY)
     distance = _call("Max", _call("Abs", most) * 1e-4, NEGLIGIBLE)
     floor = where(is_hidden, 0.0, most - distance)
@@ -385,9 +283,3 @@ def max_pool(
         return where(_call("Greater", kinds, 1.0), float("nan"), finite)
 
     return convert(if_(has_finite_sum(wide), lambda: found, mend)[0], value.dtype)
-
-
-def has_finite_sum(value: OnnxValue) -> OnnxValue:
-    """Whether the sum of all elements is finite: then all of them are."""
-    total: OnnxValue = call("ReduceSum", value, keepdims=False)
-    return _call("Less", _call("Abs", total), float("inf"))

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from tripybuild.onnx.builder import current
-from tripybuild.onnx.dialect.arithmetic import has_finite_sum
 from tripybuild.onnx.dialect.calls import call, convert
 from tripybuild.onnx.dialect.compositions import holds, runs_in, tensor
 from tripybuild.onnx.dialect.control import if_
 from tripybuild.onnx.dialect.indexing import arange, reshape
+from tripybuild.onnx.dialect.reductions import has_finite_sum
 from tripybuild.onnx.value import OnnxValue, Size
 from tripybuild.symbolic.dims import maximum, same
 from tripybuild.types.dtypes import float32, int64
