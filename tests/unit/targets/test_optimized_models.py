@@ -194,7 +194,9 @@ def test_what_the_library_does_not_load_is_made_again(made, ways):
     assert ways[2:] == ["_initialize_optimized"]
 
 
-@pytest.mark.parametrize("changed", ["processor", "library", "configuration", "weights"])
+@pytest.mark.parametrize(
+    "changed", ["processor", "library", "configuration", "fusions", "mapped", "weights"]
+)
 def test_another_environment_has_another_entry(made, ways, monkeypatch, tmp_path, changed):
     """Native code depends on the processor, on the library and its settings, and on the data."""
     file, _ = made
@@ -204,6 +206,10 @@ def test_another_environment_has_another_entry(made, ways, monkeypatch, tmp_path
         monkeypatch.setattr(onnx_runtime.runtime(), "__version__", "1.99.0")
     elif changed == "configuration":
         monkeypatch.setitem(session.CONFIGURATION, "session.intra_op.allow_spinning", "1")
+    elif changed == "fusions":
+        monkeypatch.setattr(session, "_SLOWER_FUSIONS", ())
+    elif changed == "mapped":
+        monkeypatch.setitem(session._MAPPED, "session.use_memory_mapped_ort_model", "0")
     else:
         arrays = {n: np.ones(s, np.float32) for n, s in SHAPES.items()}
         save_file(arrays, tmp_path / "w.safetensors")

@@ -43,11 +43,11 @@ from tripybuild.targets.onnx_runtime.library import (
     version,
 )
 from tripybuild.targets.onnx_runtime.session import (
-    CONFIGURATION,
     RuntimeSession,
     SessionSource,
     load_session,
     no_data,
+    settings,
 )
 from tripybuild.targets.protocol import CompileRequest, Loader, Run, Shapes, Target
 from tripybuild.trace.graph import Graph
@@ -199,7 +199,7 @@ def _session_key(source: SessionSource, model: CompiledModel) -> str:
         {
             "engine": f"onnxruntime {runtime().__version__} {binding().get_build_info()}",
             "processor": processor_identity(),
-            "configuration": json.dumps(dict(CONFIGURATION)),
+            "configuration": settings(),
             "model": source.model,
             "weights": model.record(WEIGHTS).digest,
             "tied": json.dumps(model.manifest.get("tied", {})),

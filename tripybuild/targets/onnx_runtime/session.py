@@ -4,6 +4,7 @@ Invariant: the weights are read where they lie, so that their arrays live as lon
 """
 
 import ctypes
+import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -38,6 +39,7 @@ Names = Mapping[str, dtype]
 # Where models say that the data of weights is, which is in memory: in a file that has to be there,
 # far behind its end, so that to read it is an error.
 _FILE, _BEHIND_END = Path(__file__), 1 << 40
+_PROVIDERS = ("CPUExecutionProvider",)
 # The one kernel of a sum and its normalization takes four times as long as the two of both.
 _SLOWER_FUSIONS = ("SkipLayerNormFusion",)
 # What ONNX Runtime rounds of its own accord: 1 is nothing, and its default of 4 makes int8 of what
@@ -50,11 +52,21 @@ CONFIGURATION = {
     "session.inter_op.allow_spinning": "0",
     "session.model_external_initializers_file_folder_path": str(_FILE.parent),
 }
+_WRITTEN = {"session.save_model_format": "ORT"}
 _MAPPED = {
     "session.load_model_format": "ORT",
     "session.use_memory_mapped_ort_model": "1",
     "session.use_ort_model_bytes_for_initializers": "1",
 }
+_MAPPED_LEVEL = "ORT_DISABLE_ALL"  # all optimizations are in the file
+
+
+def settings() -> str:
+    """All on which it depends what ONNX Runtime makes of a model, and how it maps that."""
+    found = CONFIGURATION, _WRITTEN, _MAPPED, _MAPPED_LEVEL, _SLOWER_FUSIONS, _PROVIDERS
+    options = session_options(None)
+    levels = [options.graph_optimization_level, options.execution_mode]
+    return json.dumps([*found, *map(str, levels), options.use_deterministic_compute])
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,21 +276,22 @@ def _initialize(
         options.add_initializer(name, values[name])
     if output is not None:
         options.optimized_model_filepath = str(output)
-        options.add_session_config_entry("session.save_model_format", "ORT")
+        for key, value in _WRITTEN.items():
+            options.add_session_config_entry(key, value)
     return _initialized(binding().InferenceSession(options, source.model, False, False))
 
 
 def _initialize_optimized(source: SessionSource, file: str) -> Any:
     """A session of a file with an optimized model, whose weights stay where they are mapped."""
     options = session_options(source.threads)
-    options.graph_optimization_level = binding().GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.graph_optimization_level = getattr(binding().GraphOptimizationLevel, _MAPPED_LEVEL)
     for key, value in _MAPPED.items():
         options.add_session_config_entry(key, value)
     return _initialized(binding().InferenceSession(options, file, True, False))
 
 
 def _initialized(made: Any) -> Any:
-    made.initialize_session(["CPUExecutionProvider"], [{}], set(_SLOWER_FUSIONS))
+    made.initialize_session([*_PROVIDERS], [{}], set(_SLOWER_FUSIONS))
     return made
 
 
