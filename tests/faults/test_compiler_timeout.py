@@ -113,27 +113,52 @@ inputs: {x: "float32[3]"}
 steps: {a: "ones([5000, 5000])", b: "a @ a @ a @ a @ a @ a"}
 outputs: {y: x + sum(b)}
 """
+ENDLESS = """
+inputs: {x: "float32[3]"}
+outputs: {y: "while_loop(loud, opposite, [x])"}
+define:
+  loud:
+    inputs: {x: "float32[3]"}
+    outputs: {go: max(x) > -100.0}
+  opposite:
+    inputs: {x: "float32[3]"}
+    outputs: {next: x * -1.0}
+"""
 
 
-def test_a_library_that_computes_constants_for_minutes(tmp_path):
-    """The command says it, and ends while native threads still compute."""
-    written.write(tmp_path, FOLDED)
-    words = ["compile", "tiny.yaml", "--target", "cpu:onnxruntime", "--timeout", "0.3"]
+def command_errors(folder, text, *words):
+    """What a command says that fails while native threads compute; it ends in spite of them."""
+    written.write(folder, text)
     done = subprocess.run(
-        [sys.executable, "-m", "tripybuild", *words],
+        [sys.executable, "-m", "tripybuild", "compile", "tiny.yaml", *words],
         capture_output=True,
         text=True,
         check=False,
-        cwd=tmp_path,
-        env={**os.environ, "TRIPYBUILD_CACHE_DIR": str(tmp_path / "cache")},
+        cwd=folder,
+        env={**os.environ, "TRIPYBUILD_CACHE_DIR": str(folder / "cache")},
         timeout=60,
     )
     assert done.returncode == 1, done.stderr
-    first, hint = done.stderr.splitlines()
+    assert [each.name for each in folder.iterdir() if "tpb" in each.name] == []
+    return [line for line in done.stderr.splitlines() if line]
+
+
+def test_a_library_that_computes_constants_for_minutes(tmp_path):
+    """Native code does not look at the time."""
+    words = ["--target", "cpu:onnxruntime", "--timeout", "0.3"]
+    first, hint = command_errors(tmp_path, FOLDED, *words)
     says = "The `cpu:onnxruntime` compiler did not finish within 0.3 seconds"
     assert first == f"error[compiler-timeout]: {says}"
     assert hint.startswith("hint: allow more seconds")
-    assert [each.name for each in tmp_path.iterdir() if "tpb" in each.name] == []
+
+
+def test_a_loop_that_never_ends_is_not_measured(tmp_path):
+    """A call may take as long as a compiler."""
+    found = command_errors(tmp_path, ENDLESS, "--target", "cpu:fastest", "--timeout", "1.5")
+    errors = [line for line in found if line.startswith("error[")]
+    took = "error[compiler-timeout]: a call by `cpu:onnxruntime` took longer than 1.5 seconds"
+    assert took in errors
+    assert {line.partition(":")[0] for line in errors} == {"error[compiler-timeout]"}
 
 
 @pytest.mark.parametrize(

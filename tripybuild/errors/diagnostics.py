@@ -134,8 +134,8 @@ def render(
     lines = [f"{paint('red', f'{kind}[{code}]')}{paint('bold', f': {message}')}"]
     notes = diagnostic.notes
     if diagnostic.span is not None:
-        lines.extend(_location_lines(diagnostic.span, _one_line(diagnostic.label), source, paint))
-        calls = (_shorten(_one_line(str(each))) for each in diagnostic.callers)
+        lines.extend(_location_lines(diagnostic.span, one_line(diagnostic.label), source, paint))
+        calls = (_shorten(one_line(str(each))) for each in diagnostic.callers)
         lines.extend(f"{paint('blue', '  called at')} {each}" for each in calls)
     if diagnostic.label and len(lines) <= 2:
         notes = (diagnostic.label, *notes)  # there is no source line to put it under
@@ -162,7 +162,7 @@ def text_of(path: str) -> str | None:
 def concise(diagnostic: Diagnostic) -> str:
     """Give the one-line form, `path:line:col: code message`."""
     where = "" if diagnostic.span is None else f"{diagnostic.span}: "
-    return _one_line(f"{where}{diagnostic.code} {diagnostic.message}")
+    return one_line(f"{where}{diagnostic.code} {diagnostic.message}")
 
 
 def as_json(diagnostic: Diagnostic) -> dict[str, object]:
@@ -251,7 +251,7 @@ def _location_lines(
 ) -> list[str]:
     """Give where a span is, and its source line."""
     arrow = paint("blue", " " * max(2, len(str(span.line))) + "-->")
-    return [f"{arrow} {_one_line(str(span))}", *_excerpt(span, label, source, paint)]
+    return [f"{arrow} {one_line(str(span))}", *_excerpt(span, label, source, paint)]
 
 
 def _excerpt(
@@ -321,6 +321,6 @@ def _visible(text: str) -> str:
     return HIDDEN.sub("\ufffd", text)
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
     """A text on one line."""
     return " ".join(LINE_BREAK.split(_visible(text)))

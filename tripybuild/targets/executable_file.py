@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from tripybuild.artifact.manifest_schema import check_content, manifest_error, matches
-from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.targets.table import TARGETS, find_file, takes_options
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, one_line
+from tripybuild.targets.table import TARGETS, engines, find_file, takes_options
 
 _CHOICE = {"chosen_by": str, "because": str}
+_LONGEST = 1e9  # milliseconds of what was measured
 GRAPH = "trace.json"  # the member that holds the graph of an entry
 Table = tuple[str, Mapping[str, str]]
 
@@ -68,19 +69,20 @@ class ExecutableFile:
         return Description({})
 
 
-def _is_choice(engine: object, names: Collection[str]) -> bool:
-    """Whether this says what chose the engine of a file, and why: nothing where its user did."""
-    if engine is None:
-        return True
+def _is_choice(engine: object) -> bool:
+    """Whether this says what chose the engine of a file, and why, in words of one line."""
     if not isinstance(engine, dict) or not matches(engine, _CHOICE):
         return False
     measured, refused = engine.get("measured", {}), engine.get("refused", {})
+    if engine["chosen_by"] not in TARGETS or not matches(refused, {...: str}):
+        return False
     return (
         engine.keys() <= {*_CHOICE, "measured", "refused"}
-        and engine["chosen_by"] in TARGETS
         and matches(measured, {...: (int, float)})
-        and matches(refused, {...: str})
+        and all(0 <= took <= _LONGEST for took in measured.values())
+        and bool(names := engines(engine["chosen_by"]))
         and {*measured, *refused} <= {*names}
+        and all(each == one_line(each) for each in (engine["because"], *refused.values()))
     )
 
 
@@ -101,7 +103,7 @@ def check_manifest(content: Mapping[str, Any], members: Collection[str]) -> Exec
         raise DiagnosticError(Diagnostic("unknown-target", message, hint=hint))
     if not takes_options(content["target"], content.get("options", {})):
         raise manifest_error("its `options` cannot be understood")
-    if not _is_choice(content.get("engine"), names):
+    if "engine" in content and not _is_choice(content["engine"]):
         raise manifest_error("its `engine` cannot be understood")
     found = find_file(content["target"])
     for member in found.required_members(content):

@@ -161,6 +161,15 @@ def usual_engine(name: str) -> str | None:
     return next((each for each in TARGETS if each.startswith(f"{name}:")), None)
 
 
+def engines(name: str) -> list[str]:
+    """The engines one of which a target chooses, by any means; most choose none."""
+    first = name.partition(":")[0]
+    if name != first and not TARGETS[name].chooses:
+        return []
+    known = TARGETS.items()
+    return [each for each, entry in known if each.startswith(f"{first}:") and not entry.chooses]
+
+
 def takes_options(name: str, options: object) -> bool:
     """Whether options are such that the target of a name takes."""
     known = TARGETS[name].options

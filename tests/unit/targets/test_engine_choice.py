@@ -1,6 +1,7 @@
 """The targets that choose an engine: `cpu` by what a model computes, `cpu:fastest` by measuring."""
 
 import json
+import threading
 
 import numpy as np
 import pytest
@@ -182,12 +183,22 @@ def test_an_engine_that_refuses_is_recorded(tmp_path, monkeypatch):
     [
         {"chosen_by": "cpu:other"},
         {"chosen_by": 1},
+        {"chosen_by": "cpu:xla"},
+        {"chosen_by": "reference"},
         {"because": None},
+        {"because": "one\ntwo"},
+        {"because": "\x1b[2J"},
         {"more": "words"},
         {"measured": {XLA: "fast"}},
         {"measured": {"cpu:other": 1.0}},
         {"measured": {"cpu:fastest": 1.0}},
+        {"measured": {"reference": 1.0}},
+        {"measured": {XLA: -1.0}},
+        {"measured": {XLA: float("inf")}},
+        {"measured": {XLA: float("nan")}},
+        {"measured": {XLA: 10**400}},
         {"refused": {XLA: 1.0}},
+        {"refused": {XLA: "one\ntwo"}},
         {"refused": ["words"]},
     ],
 )
@@ -199,6 +210,26 @@ def test_a_choice_that_was_not_written_is_refused(tmp_path, change):
     content["engine"] |= change
     with pytest.raises(DiagnosticError, match="its `engine` cannot be understood"):
         check_manifest(content, made.members)
+
+
+def test_an_engine_that_is_null_is_refused(tmp_path):
+    """Only what is not there says nothing."""
+    made = compiled(tmp_path, PLAIN)
+    with pytest.raises(DiagnosticError, match="its `engine` cannot be understood"):
+        check_manifest({**made.manifest, "engine": None}, made.members)
+
+
+def test_a_reason_has_one_line(tmp_path, monkeypatch):
+    """Whatever an engine says, the reader takes what the writer wrote."""
+    error = DiagnosticError(Diagnostic("onnxruntime-refused", "one\n\x1b[2Jtwo"))
+
+    def fail(*_arguments):
+        raise error
+
+    monkeypatch.setattr(type(table.find_target(ORT)), "compile", fail)
+    made = compiled(tmp_path, PLAIN)
+    assert made.manifest["engine"]["because"] == "one \ufffd[2Jtwo"
+    check_manifest(json.loads(json.dumps(dict(made.manifest))), made.members)
 
 
 def test_no_file_names_a_target_that_only_chooses(tmp_path):
@@ -239,3 +270,45 @@ def test_old_files_name_no_engine(tmp_path):
     old.save(tmp_path / "old.tpb")
     again = tripybuild.load(tmp_path / "old.tpb")
     np.testing.assert_array_equal(again(x=np.ones((3, 4), np.float32))["y"], np.full((3, 4), 2))
+
+
+def test_a_call_that_takes_too_long_refuses(tmp_path, monkeypatch):
+    """The engine is recorded, and the others are measured; `--timeout` says how long."""
+    end = threading.Event()
+    monkeypatch.setattr(fastest, "ROUNDS", 1)
+    monkeypatch.setattr(fastest, "engines", lambda _: [ORT, XLA])
+    slow = type(table.find_target(ORT))
+    monkeypatch.setattr(slow, "load", lambda *_: lambda _: lambda _: end.wait())
+    choice = compiled(tmp_path, PLAIN, target="cpu:fastest", timeout=3).manifest["engine"]
+    end.set()
+    assert choice["measured"].keys() == {XLA}
+    assert choice["refused"] == {ORT: "a call by `cpu:onnxruntime` took longer than 3 seconds"}
+
+
+def test_inputs_are_drawn_once(tmp_path, monkeypatch):
+    """In float32, and for all engines."""
+    seen = []
+
+    def measure(calls):
+        seen.extend(call.args[0][0] for each in calls.values() for call in each)
+        return dict.fromkeys(calls, 1.0)
+
+    monkeypatch.setattr(fastest, "_measure", measure)
+    compiled(tmp_path, PLAIN, target="cpu:fastest")
+    assert len(seen) > 1
+    assert {id(each) for each in seen} == {id(seen[0])}
+
+
+def test_too_little_memory_for_the_inputs(tmp_path, monkeypatch):
+    """It is said once, with what to change."""
+
+    def fail(*_arguments):
+        raise MemoryError("Unable to allocate 9 TiB")
+
+    monkeypatch.setattr(fastest, "_arrays", fail)
+    with pytest.raises(DiagnosticError) as raised:
+        compiled(tmp_path, PLAIN, target="cpu:fastest")
+    (found,) = raised.value.diagnostics
+    assert found.code == "out-of-memory"
+    assert "the inputs that are drawn" in found.message
+    assert "`opt`" in found.hint

@@ -5,6 +5,8 @@ chose, and what it saw.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from importlib.metadata import version
 from time import perf_counter
 from types import MappingProxyType
@@ -14,17 +16,22 @@ import numpy as np
 
 from tripybuild.artifact.call_signature import Array
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.process.memory import memory_error
+from tripybuild.process.native_work import OvertimeError, run_native
 from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
 from tripybuild.targets.cpu.target import compile_by
 from tripybuild.targets.cpu.xla import Xla
 from tripybuild.targets.protocol import CompileRequest, Facts, Trial
-from tripybuild.targets.table import TARGETS, find_target
+from tripybuild.targets.table import engines, find_target
 from tripybuild.types.dtypes import BY_NAME
 
 SECONDS, ROUNDS = 1.0, 100  # of measuring at most, the seconds for each engine
+LONGEST = 60.0  # seconds of a call, which may never end
 FASTEST = "it was the fastest"
 
 Call = Callable[[], Any]
+# The inputs of each entry for each of its sizes, which are the same for all engines.
+Drawn = dict[tuple[str, int], list[Array]]
 
 
 class Fastest(Xla):
@@ -37,17 +44,20 @@ class Fastest(Xla):
         models: dict[str, CompiledModel] = {}
         calls: dict[str, list[Call]] = {}
         refused: dict[str, DiagnosticError] = {}
-        for name in engine_names():
+        drawn: Drawn = {}
+        limit = LONGEST if request.timeout is None else request.timeout
+        for name in engines(self.name):
             try:
                 _check_installed(name)
-                models[name] = compile_by(self, request, name, {"because": FASTEST})
-                calls[name] = list(_calls(models[name]))
+                models[name] = compile_by(self, request, name, FASTEST)
+                calls[name] = list(_calls(models[name], drawn, limit))
             except DiagnosticError as error:
                 refused[name] = error
         if not calls:
             raise DiagnosticError(*_problems(refused.values()))
         request.tell("measure")
-        took = {name: round(each, 3) for name, each in _measure(calls).items()}
+        best = run_native(partial(_measure, calls))  # Ctrl-C ends the wait
+        took = {name: round(each, 3) for name, each in best.items()}
         model = models[min(took, key=lambda name: took[name])]
         engine = {**model.manifest["engine"], "measured": took}
         if refused:
@@ -58,15 +68,10 @@ class Fastest(Xla):
     def works(self, trial: Trial) -> Facts:
         """The version of each engine that is installed."""
         trial.run()
-        found = [find_target(name) for name in engine_names()]
+        found = [find_target(name) for name in engines(self.name)]
         return {
             each.distribution: version(each.distribution) for each in found if each.is_installed
         }
-
-
-def engine_names() -> list[str]:
-    """The engines of the processor."""
-    return [n for n, each in TARGETS.items() if n.startswith("cpu:") and not each.chooses]
 
 
 def _check_installed(name: str) -> None:
@@ -76,18 +81,44 @@ def _check_installed(name: str) -> None:
         raise DiagnosticError(Diagnostic("target-unavailable", message))
 
 
-def _calls(model: CompiledModel) -> Iterator[Call]:
+def _calls(model: CompiledModel, drawn: Drawn, limit: float) -> Iterator[Call]:
     """A call of each entry for each of its sizes; each was made once, which is its warm-up.
 
+    Args:
+        model: What an engine compiled.
+        drawn: The inputs, as far as they are drawn; others are added.
+        limit: Seconds that a call may take.
+
     Raises:
-        DiagnosticError: The engine cannot run the model.
+        DiagnosticError: The engine cannot run the model, or not in that time.
     """
     for entry in model.entries.values():
         load = model.target.load(entry)
-        for sizes in entry.manifest["shapes"]:
-            arrays, run = _arrays(entry, sizes), load(sizes)
-            run(arrays)
-            yield lambda run=run, arrays=arrays: run(arrays)  # type: ignore[misc]
+        for number, sizes in enumerate(entry.manifest["shapes"]):
+            key = entry.name, number
+            try:
+                if key not in drawn:
+                    drawn[key] = _arrays(entry, sizes)
+                call = partial(load(sizes), drawn[key])
+                run_native(call, limit)
+            except OvertimeError as error:
+                raise DiagnosticError(_overtime(model.target.name, limit)) from error
+            except MemoryError as error:
+                message = "the inputs that are drawn to measure need more memory than available"
+                found = memory_error(message, (), error)
+                raise DiagnosticError(
+                    *(replace(e, hint=LESS) for e in found.diagnostics)
+                ) from error
+            yield call
+
+
+LESS = "give the sizes a smaller `opt`, or name an engine: `--target cpu` measures nothing"
+
+
+def _overtime(name: str, limit: float) -> Diagnostic:
+    message = f"a call by `{name}` took longer than {limit:g} seconds"
+    hint = f"a loop may never end with inputs that are drawn; allow more by `--timeout`, or {LESS}"
+    return Diagnostic("compiler-timeout", message, hint=hint)
 
 
 def _arrays(entry: CompiledEntry, sizes: Mapping[str, int]) -> list[Array]:
@@ -101,8 +132,11 @@ def _arrays(entry: CompiledEntry, sizes: Mapping[str, int]) -> list[Array]:
         entry.manifest["inputs"], entry.signature.types(sizes), strict=True
     ):
         kind = BY_NAME[said["dtype"]]
-        drawn = random.standard_normal(shape) if kind.kind == "float" else np.ones(shape)
-        found[said["name"]] = drawn.astype(kind.numpy)
+        if kind.kind == "float":
+            drawn = random.standard_normal(shape, dtype=np.float32)
+            found[said["name"]] = np.asarray(drawn).astype(kind.numpy, copy=False)
+        else:
+            found[said["name"]] = np.ones(shape, kind.numpy)
     return entry.signature.arrays(found)
 
 

@@ -11,9 +11,8 @@ from dataclasses import replace
 from importlib.metadata import version
 from math import inf, prod
 from pathlib import Path
-from typing import Any
 
-from tripybuild.errors.diagnostics import DiagnosticError, Span, portable_path
+from tripybuild.errors.diagnostics import DiagnosticError, Span, one_line, portable_path
 from tripybuild.process.package_catalog import package_of
 from tripybuild.symbolic.dims import evaluate
 from tripybuild.targets.compiled_model import CompiledModel
@@ -45,12 +44,12 @@ class Cpu(Xla):
         because = _reason_against(request)
         if because is None:
             try:
-                return compile_by(self, request, FIRST, {"because": WHOLE})
+                return compile_by(self, request, FIRST, WHOLE)
             except DiagnosticError as error:
                 because = _refusal(error, request)
                 if because is None:
                     raise
-        return compile_by(self, request, OTHER, {"because": because})
+        return compile_by(self, request, OTHER, because)
 
     def works(self, trial: Trial) -> Facts:
         """The versions of the engines that the rule chooses among."""
@@ -59,19 +58,18 @@ class Cpu(Xla):
         return {name: version(name) for name in names}
 
 
-def compile_by(
-    target: Target, request: CompileRequest, engine: str, choice: Mapping[str, Any]
-) -> CompiledModel:
+def compile_by(target: Target, request: CompileRequest, engine: str, because: str) -> CompiledModel:
     """What an engine makes of a request; its manifest names it, and the target that chose.
 
     Args:
         target: What was asked for.
         request: The request, which stays as it is.
         engine: The name of the engine.
-        choice: What else the manifest says of the choice.
+        because: Why it was chosen.
     """
     manifest = deepcopy(request.manifest)
-    manifest |= {"target": engine, "engine": {"chosen_by": target.name, **choice}}
+    choice = {"chosen_by": target.name, "because": one_line(because)}
+    manifest |= {"target": engine, "engine": choice}
     return find_target(engine).compile(replace(request, manifest=manifest))
 
 
