@@ -231,6 +231,11 @@ def test_a_reason_has_one_line(tmp_path, monkeypatch):
     assert made.manifest["engine"]["because"] == "one \ufffd[2Jtwo"
     check_manifest(json.loads(json.dumps(dict(made.manifest))), made.members)
 
+    monkeypatch.setattr(fastest, "ROUNDS", 1)
+    made = compiled(tmp_path, PLAIN, target="cpu:fastest")
+    assert made.manifest["engine"]["refused"][ORT] == "one \ufffd[2Jtwo"
+    check_manifest(json.loads(json.dumps(dict(made.manifest))), made.members)
+
 
 def test_no_file_names_a_target_that_only_chooses(tmp_path):
     """It has nothing that runs a file."""

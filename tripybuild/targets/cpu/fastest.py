@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tripybuild.artifact.call_signature import Array
-from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, one_line
 from tripybuild.process.memory import memory_error
 from tripybuild.process.native_work import OvertimeError, run_native
 from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
@@ -162,4 +162,4 @@ def _problems(errors: Iterable[DiagnosticError]) -> Iterator[Diagnostic]:
 
 
 def _words(error: DiagnosticError) -> str:
-    return error.diagnostics[0].message
+    return one_line(error.diagnostics[0].message)
