@@ -14,6 +14,7 @@ from tripybuild.model.graph_builder import build
 from tripybuild.symbolic.dims import Dim
 from tripybuild.targets.cpu import compile_module
 from tripybuild.trace import printer
+from tripybuild.worker import compiler_process
 
 SPECS = Path(__file__).parents[1] / "specs"
 SMALL = {"vocab": 61, "context": 256, "width": 12, "heads": 3, "depth": 2}
@@ -63,10 +64,10 @@ def test_both_are_compiled_once(gpt2, tmp_path, monkeypatch):
     monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path / "cache"))
     keys, compiled = [], []
     entry = compile_module.cache_key
-    compile = compile_module.compiler_process.CompilerProcess.compile
+    compile = compiler_process.CompilerProcess.compile
     monkeypatch.setattr(compile_module, "cache_key", lambda m: keys.append(entry(m)) or keys[-1])
     monkeypatch.setattr(
-        compile_module.compiler_process.CompilerProcess,
+        compiler_process.CompilerProcess,
         "compile",
         lambda *given, **named: compiled.append(given) or compile(*given, **named),
     )

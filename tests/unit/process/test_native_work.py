@@ -36,10 +36,14 @@ def test_it_takes_too_long(endless):
 
 @pytest.mark.skipif(os.name != "posix", reason="this system has no signals")
 def test_ctrl_c_ends_the_wait(endless):
-    """Whatever the work does."""
+    """Whatever the work does; a shell that starts the tests behind itself has them ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     press = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
     began = time.monotonic()
     press.start()
-    with pytest.raises(KeyboardInterrupt):
-        run_native(endless, 60)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run_native(endless, 60)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert time.monotonic() - began < 30
