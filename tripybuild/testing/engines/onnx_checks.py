@@ -25,7 +25,7 @@ from tripybuild.testing.engines.onnx_answers import (
 from tripybuild.testing.engines.onnx_verdicts import (
     EngineVerdicts,
     OnnxVerdict,
-    says,
+    word_problems,
     wrong_numbers,
 )
 from tripybuild.testing.engines.operator_facts import OperatorFacts
@@ -121,9 +121,8 @@ class OnnxChecks(OperatorFacts):
     def _fact_problems(self, fact: Fact) -> Iterator[str]:
         """What is wrong with a fact about ONNX or ONNX Runtime."""
         if fact in self.onnx_judge.unbound_facts:
-            answers = [v.answer for call in self.near_calls for v in self.onnx_verdicts(*call)]
-            if not any(says(fact.says, answer) for answer in answers):
-                yield f"{fact.name}: nothing is refused in these words"
+            verdicts = (each for call in self.near_calls for each in self.onnx_verdicts(*call))
+            yield from word_problems(fact, [each.answer for each in verdicts])
             return
         calls = list(self.fact_calls(fact))
         yield from self.onnx_judge.fact_problems(fact, calls, answer)

@@ -5,7 +5,7 @@ below `targets:` says so in the words that are said, and each fact has a call th
 true of all operators for some dtypes is in `targets.yaml`.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -176,8 +176,8 @@ class EngineVerdicts:
             yield f"{fact.name}: no legal call is such a case"
         elif fact.silent and not any(self._differs(*each, answers) for each in calls):
             yield f"{fact.name}: every such call computes what the reference computes"
-        elif not fact.silent and not any(says(fact.says, answers(case)) for case, _ in calls):
-            yield f"{fact.name}: nothing is refused in these words"
+        elif not fact.silent:
+            yield from word_problems(fact, (answers(case) for case, _ in calls))
 
     def _differs(self, case: Case, types: Tuple, answers: Answers) -> bool:
         answer = answers(case)
@@ -216,6 +216,12 @@ def result_difference(operator: Operator, types: Tuple, got: Array, want: Array)
         return distributions_differ(got, want)
     within = tolerance(operator, (*types.values(), from_numpy(want.dtype)))
     return difference(got, want, within)
+
+
+def word_problems(fact: Fact, answers: Iterable[OnnxAnswer]) -> Iterator[str]:
+    """What is wrong with a fact if none of these answers is a refusal in its words."""
+    if not any(says(fact.says, answer) for answer in answers):
+        yield f"{fact.name}: nothing is refused in these words"
 
 
 def says(words: Sequence[str], answer: OnnxAnswer) -> bool:

@@ -21,7 +21,7 @@ from tripybuild.testing.engines.onnx_answers import COMPUTES, OnnxAnswer
 from tripybuild.testing.engines.onnx_verdicts import (
     EngineVerdicts,
     OnnxVerdict,
-    says,
+    word_problems,
     wrong_numbers,
 )
 from tripybuild.testing.engines.openvino_answers import (
@@ -80,9 +80,7 @@ class OpenvinoChecks(OperatorFacts):
         for fact in self._openvino_judge.facts:
             count_check()
             if fact in self._openvino_judge.unbound_facts:
-                answers = self.openvino_results.values()
-                if not any(says(fact.says, answer) for answer in answers):
-                    refuse([f"{fact.name}: nothing is refused in these words"])
+                refuse(word_problems(fact, self.openvino_results.values()))
                 continue
             calls = list(self.fact_calls(fact))
             refuse(self._openvino_judge.fact_problems(fact, calls, self._answer_of))
