@@ -38,6 +38,7 @@ HEAVY = frozenset(
 )
 HEAVY_PLACES = frozenset(
     {"stablehlo", "targets/onnx_runtime", "targets/openvino", "targets/xla", "tensorrt", "worker"}
+    | {"importer"}
 )
 # Public names of the package itself: `tripybuild.compile` and `tripybuild.load`.
 FRONT = frozenset({"__init__", "__main__"})

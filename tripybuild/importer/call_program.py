@@ -1,0 +1,112 @@
+"""Call programs: calls of our operators that say what a foreign program does, with its structure.
+
+They stand between translation and the spec's text. A call is one of a public function, so what is
+`inline` is still there, and its arguments are those that a person would write.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tripybuild.importer.foreign_program import ForeignNode, ForeignWeight
+from tripybuild.trace.values import Shape, TensorType
+from tripybuild.types.dtypes import dtype
+from tripybuild.types.size_range import SizeRange
+
+
+@dataclass(eq=False, slots=True)
+class CallValue:
+    """A tensor: the result of a call, an input or a weight.
+
+    Expressions over it read `dtype`, `shape` and `rank`, as those over a public tensor do.
+
+    Attributes:
+        type: Its dtype and shape; sizes are over the symbols of the program.
+        name: What the source calls it, as a hint.
+        call: The call that gives it; None for inputs and weights.
+        index: Which result of the call it is.
+        weight: The weight that it is.
+        data: Its elements, where they are known: integers, or an array of objects with sizes.
+    """
+
+    type: TensorType
+    name: str = ""
+    call: "Call | None" = None
+    index: int = 0
+    weight: ForeignWeight | None = None
+    data: np.ndarray[Any, Any] | None = None
+
+    @property
+    def dtype(self) -> dtype:
+        """The dtype of its elements."""
+        return self.type.dtype
+
+    @property
+    def shape(self) -> Shape:
+        """Its sizes."""
+        return self.type.shape
+
+    @property
+    def rank(self) -> int:
+        """How many dimensions it has."""
+        return self.type.rank
+
+
+@dataclass(eq=False, slots=True)
+class Call:
+    """A call of an operator by name.
+
+    Attributes:
+        operator: Its name in the registry.
+        arguments: By parameter, in the order of the declaration, without those that have their
+            default. Tensors are `CallValue`, sizes `Size`, dtypes `dtype`, lists lists; numbers,
+            words and slices are Python's; a region of control flow is a `CallGraph`.
+        results: Its tensors.
+        is_list: Whether it gives a list of tensors, or several by position.
+        node: What it was read from. All calls of one node stand together, in order.
+    """
+
+    operator: str
+    arguments: Mapping[str, Any]
+    results: Sequence[CallValue] = ()
+    is_list: bool = False
+    node: ForeignNode | None = None
+
+
+@dataclass(eq=False, slots=True)
+class CallGraph:
+    """Calls in an order in which each stands behind what it reads."""
+
+    inputs: Sequence[CallValue]
+    calls: Sequence[Call]
+    outputs: Sequence[tuple[str, CallValue]]
+
+
+@dataclass(eq=False, slots=True)
+class CallProgram:
+    """A whole program.
+
+    Attributes:
+        name: For the spec's `model:`.
+        system: That of the source, `aten` or `onnx`.
+        weights: Those that a call or an output reads, by path.
+        ranges: The range of each dynamic size.
+        updates: What a state is after a call, by the path of its weight.
+        tied: Further paths of a weight, by path.
+        config: The values of the model's `config.json`.
+        examples: An array for each input, to compare both programs with.
+        notes: What was dropped or folded, one sentence each.
+    """
+
+    name: str
+    system: str
+    graph: CallGraph
+    weights: Mapping[str, CallValue] = field(default_factory=dict)
+    ranges: Mapping[str, SizeRange] = field(default_factory=dict)
+    updates: Mapping[str, CallValue] = field(default_factory=dict)
+    tied: Mapping[str, str] = field(default_factory=dict)
+    config: Mapping[str, object] = field(default_factory=dict)
+    examples: Mapping[str, np.ndarray[Any, Any]] = field(default_factory=dict)
+    notes: Sequence[str] = ()

@@ -1,0 +1,151 @@
+"""Foreign programs: graphs of another system as data, before any of it is read as a call of ours.
+
+An adapter of each system makes one. What is done to sizes is done there, so that an argument that
+is a size is a `Size` over the symbols of the program's dynamic dimensions.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tripybuild.trace.values import TensorType
+from tripybuild.types.size_range import SizeRange
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleCall:
+    """A call of a module of the source, within which a node stands.
+
+    `path` is that of the module, as `encoder.layer.0`, and `class_name` its class without the
+    package. `call` counts the calls of this very module.
+    """
+
+    path: str
+    class_name: str
+    call: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePlace:
+    """Where a node comes from: a line of the model's Python file, or a node's name in ONNX.
+
+    `file` is for messages and never written to a spec, since it can name a user's folders.
+    """
+
+    text: str
+    file: str = ""
+    line: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" if self.file else self.text
+
+
+@dataclass(eq=False, slots=True)
+class ForeignValue:
+    """A tensor of the source.
+
+    Attributes:
+        name: What the source calls it.
+        type: As the source states it; None where it states none.
+        unsupported: The dtype's name there, where no dtype of ours is that; `type` is None then.
+    """
+
+    name: str
+    type: TensorType | None = None
+    unsupported: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointPlace:
+    """Where a weight is as it is: a safetensors file, and its name there."""
+
+    file: Path
+    name: str
+
+
+@dataclass(eq=False, slots=True)
+class ForeignWeight(ForeignValue):
+    """A tensor that is part of the program: a parameter, a buffer or a constant.
+
+    Attributes:
+        load: Its data, of the dtype of `type`; memory is used when it is called.
+        is_constant: Whether it has no name of its own, as a literal in the model's code.
+        place: Where it is, if that is a safetensors file.
+    """
+
+    load: Callable[[], np.ndarray[Any, Any]] = field(kw_only=True)
+    is_constant: bool = False
+    place: CheckpointPlace | None = None
+
+
+@dataclass(eq=False, slots=True)
+class ForeignNode:
+    """One call of an operator of the source.
+
+    Attributes:
+        operator: Its name, as the signatures of the system have it: `add.Tensor`, `Softmax`.
+        arguments: By parameter; what is left out has its default. Tensors are `ForeignValue`, sizes
+            `Size`, dtypes `dtype`; lists are lists, and control flow's graphs are `ForeignGraph`.
+        results: Its tensors, in order. One that nothing reads can be None.
+        is_list: Whether its result is one list of tensors, as that of `split`.
+        modules: The calls of modules that it stands in, outermost first.
+        domain: That of an ONNX operator, where it is not ONNX's own.
+    """
+
+    operator: str
+    arguments: Mapping[str, Any]
+    results: Sequence[ForeignValue | None]
+    place: SourcePlace
+    is_list: bool = False
+    modules: tuple[ModuleCall, ...] = ()
+    domain: str = ""
+
+
+@dataclass(eq=False, slots=True)
+class ForeignGraph:
+    """Nodes in an order in which each stands behind what it reads."""
+
+    inputs: Sequence[ForeignValue]
+    nodes: Sequence[ForeignNode]
+    outputs: Sequence[tuple[str, ForeignValue]]
+
+    def walk(self) -> Iterator[ForeignNode]:
+        """All nodes, those of inner graphs behind the node that has them."""
+        for node in self.nodes:
+            yield node
+            for argument in node.arguments.values():
+                if isinstance(argument, ForeignGraph):
+                    yield from argument.walk()
+
+
+@dataclass(eq=False, slots=True)
+class ForeignProgram:
+    """A whole program of another system.
+
+    Attributes:
+        name: For the spec's `model:`.
+        system: `aten` or `onnx`; its operators are those of `schema.foreign.signatures`.
+        opset: The version of ONNX's operators.
+        weights: By path, as the source names them.
+        ranges: The range of each symbol of the sizes.
+        updates: What a buffer is after a call, by the path of the weight.
+        tied: Further paths of a weight, by path.
+        config: The values of the model's `config.json`, if it has one.
+        examples: An array for each input, to compare both programs with.
+        notes: What was dropped or folded, one sentence each, for the report.
+    """
+
+    name: str
+    system: str
+    graph: ForeignGraph
+    weights: Mapping[str, ForeignWeight] = field(default_factory=dict)
+    ranges: Mapping[str, SizeRange] = field(default_factory=dict)
+    updates: Mapping[str, ForeignValue] = field(default_factory=dict)
+    tied: Mapping[str, str] = field(default_factory=dict)
+    config: Mapping[str, object] = field(default_factory=dict)
+    examples: Mapping[str, np.ndarray[Any, Any]] = field(default_factory=dict)
+    opset: int | None = None
+    notes: list[str] = field(default_factory=list)
