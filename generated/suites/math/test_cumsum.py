@@ -5,7 +5,7 @@ import pytest
 from tripybuild.testing import Suite
 
 SUITE = Suite("ops_registry/math/cumsum.yaml", "tripyapi", __file__)
-TYPES = ["float32", "float16", "bfloat16"]
+TYPES = ["float32", "float16", "bfloat16", "int32", "int64"]
 SIZES = ["S[0]", "S[1]"]
 
 
@@ -114,6 +114,7 @@ def test_readings(system: str) -> None:
         "cumsum([1.0, 2.0, 4.0], 0, exclusive=True)",
         "cumsum([1.0, 2.0, 4.0], 0, reverse=True)",
         "cumsum([1.0, 2.0, 4.0], 0, True, True)",
+        "cumsum([1, 2, 4], 0)",
     ],
 )
 def test_example(call: str) -> None:
@@ -128,6 +129,7 @@ def test_example(call: str) -> None:
         "cumsum([1.0, 2.0, 4.0], 0, exclusive=True)",
         "cumsum([1.0, 2.0, 4.0], 0, reverse=True)",
         "cumsum([1.0, 2.0, 4.0], 0, True, True)",
+        "cumsum([1, 2, 4], 0)",
     ],
 )
 def test_tensorrt_example(call: str) -> None:

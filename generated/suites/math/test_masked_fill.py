@@ -5,7 +5,15 @@ import pytest
 from tripybuild.testing import Suite
 
 SUITE = Suite("ops_registry/math/masked_fill.yaml", "tripyapi", __file__)
-TYPES = ["float32-bool", "float16-bool", "bfloat16-bool", "int8-bool", "int32-bool", "int64-bool"]
+TYPES = [
+    "float32-bool",
+    "float16-bool",
+    "bfloat16-bool",
+    "int8-bool",
+    "int32-bool",
+    "int64-bool",
+    "bool-bool",
+]
 SIZES = ["S[0]", "S[1]", "M[0]"]
 
 
@@ -105,6 +113,7 @@ def test_readings(system: str) -> None:
     "call",
     [
         "masked_fill([1.0, 2.0], [True, False], -1.0)",
+        "masked_fill([True, True], [True, False], 0)",
         "masked_fill([1.0, 2.0], [True, False, True], -1.0)",
     ],
 )
@@ -113,7 +122,10 @@ def test_example(call: str) -> None:
     SUITE.check_example(call)
 
 
-@pytest.mark.parametrize("call", ["masked_fill([1.0, 2.0], [True, False], -1.0)"])
+@pytest.mark.parametrize(
+    "call",
+    ["masked_fill([1.0, 2.0], [True, False], -1.0)", "masked_fill([True, True], [True, False], 0)"],
+)
 def test_tensorrt_example(call: str) -> None:
     """TensorRT builds an example, or refuses it as the declaration says."""
     SUITE.check_tensorrt_example(call)

@@ -5,7 +5,15 @@ import pytest
 from tripybuild.testing import Suite
 
 SUITE = Suite("ops_registry/math/where.yaml", "tripyapi", __file__)
-TYPES = ["float32-bool", "float16-bool", "bfloat16-bool", "int8-bool", "int32-bool", "int64-bool"]
+TYPES = [
+    "float32-bool",
+    "float16-bool",
+    "bfloat16-bool",
+    "int8-bool",
+    "int32-bool",
+    "int64-bool",
+    "bool-bool",
+]
 SIZES = ["A[0]", "A[1]", "B[0]", "C[0]", "C[1]", "C[2]"]
 
 

@@ -5,7 +5,7 @@ import pytest
 from tripybuild.testing import Suite
 
 SUITE = Suite("ops_registry/shape/pad.yaml", "tripyapi", __file__)
-TYPES = ["float32", "float16", "int32", "int64", "bool"]
+TYPES = ["float32", "float16", "bfloat16", "int8", "int32", "int64", "bool"]
 SIZES = ["S[0]", "S[1]"]
 
 

@@ -2,7 +2,7 @@
 
 import tripyapi as tp
 from tripyapi.tensor import Tensor
-from tripybuild.frontend import begin
+from tripybuild.frontend import begin, tensor
 from tripybuild.trace import Declaration, Law
 from tripybuild.types import dtypes, shapes
 
@@ -28,9 +28,17 @@ def masked_fill(input: Tensor, mask: Tensor, value: float) -> Tensor:
         DiagnosticError: Where a law does not hold: `masked_fill/broadcastable`.
     """
     check = begin(DECLARATION)
-    check.element(
+    T = check.element(
         "T",
-        (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.int8, dtypes.int32, dtypes.int64),
+        (
+            dtypes.float32,
+            dtypes.float16,
+            dtypes.bfloat16,
+            dtypes.int8,
+            dtypes.int32,
+            dtypes.int64,
+            dtypes.bool,
+        ),
         input=input,
     )
     check.dtype_of("mask", mask, dtypes.bool)
@@ -39,4 +47,4 @@ def masked_fill(input: Tensor, mask: Tensor, value: float) -> Tensor:
     value = check.number("value", value)
     with check.law("broadcastable", S=S, M=M) as require:
         require(shapes.conformable(S, M))
-    return check.finish(tp.where(mask, value, input))
+    return check.finish(tp.where(mask, tensor(value, T) if T == dtypes.bool else value, input))

@@ -14,7 +14,8 @@ DECLARATION = Declaration(
     {
         "not-negative": Law("all(p >= 0 for sides in pad for p in sides)", about="pad"),
         "whole-value": Law(
-            "T in [float32, float16] or value // 1 == value", "The value {value} is no {T}"
+            "T in [float32, float16, bfloat16] or value // 1 == value",
+            "The value {value} is no {T}",
         ),
     },
 )
@@ -44,7 +45,17 @@ def pad(
     """
     check = begin(DECLARATION)
     T = check.element(
-        "T", (dtypes.float32, dtypes.float16, dtypes.int32, dtypes.int64, dtypes.bool), input=input
+        "T",
+        (
+            dtypes.float32,
+            dtypes.float16,
+            dtypes.bfloat16,
+            dtypes.int8,
+            dtypes.int32,
+            dtypes.int64,
+            dtypes.bool,
+        ),
+        input=input,
     )
     S = check.shape("input", input, "[*S]")
     pad = check.sizes("pad", pad, len(S), 2)
@@ -53,7 +64,7 @@ def pad(
     with check.law("not-negative", pad=pad) as require:
         require(shapes.every(p >= 0 for sides in pad for p in sides))
     with check.law("whole-value", T=T, value=value) as require:
-        require(T in [dtypes.float32, dtypes.float16] or value // 1 == value)
+        require(T in [dtypes.float32, dtypes.float16, dtypes.bfloat16] or value // 1 == value)
     E = [low + d + high for (low, high), d in zip(pad, S)]
     start = [0 - low for low, high in pad]
     filling = tensor(value, T) if mode == "constant" else None

@@ -24,7 +24,11 @@ class Cumsum(TraceOp):
         cls, check: Check, input: Value, dim: int, exclusive: bool = False, reverse: bool = False
     ) -> Self:
         """Check a call and find the types of its outputs."""
-        T = check.element("T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), input=input)
+        T = check.element(
+            "T",
+            (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.int32, dtypes.int64),
+            input=input,
+        )
         S = check.shape("input", input, "[*S]")
         dim = check.axis("dim", dim, len(S))
         exclusive = check.boolean("exclusive", exclusive)

@@ -38,6 +38,7 @@ class Where(TraceOp):
                 dtypes.int8,
                 dtypes.int32,
                 dtypes.int64,
+                dtypes.bool,
             ),
             input=input,
             other=other,

@@ -2,8 +2,12 @@
 
 from tripyapi.trace.math.where import Where
 from tripybuild.onnx import dialect as onnx
+from tripybuild.types import dtypes
 
 
-def lower(_op: Where, condition: onnx.Value, input: onnx.Value, other: onnx.Value) -> onnx.Value:
+def lower(op: Where, condition: onnx.Value, input: onnx.Value, other: onnx.Value) -> onnx.Value:
     """Lower `where` to the `onnx` dialect."""
+    T = op.input.dtype
+    if T == dtypes.bool:
+        return onnx.Or(onnx.And(condition, input), onnx.And(onnx.Not(condition), other))
     return onnx.Where(condition, input, other)
