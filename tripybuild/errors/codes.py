@@ -137,6 +137,9 @@ CODES: dict[str, str] = {
     "undecided-size": "The condition depends on a size that is known only at run time.",
     "onnx-unavailable": "An operation has no form in the opset of ONNX, and no decomposition.",
     "onnx-too-large": "A file of ONNX has less than 2 GB; weights beside it may have more.",
+    "onnx-malformed": "The file is no model of ONNX, or what is in it contradicts itself.",
+    "onnx-unsupported": "The model is of ONNX, and is or has what cannot be imported.",
+    "onnx-input": "The model of ONNX has no such input, or one of another type.",
     "lowering-failed": "The result of an operator's lowering differs from its declaration.",
     "reference-failed": "The result of an operator's reference differs from its declaration.",
     # Weights and other tensors in files

@@ -7,7 +7,7 @@ is a size is a `Size` over the symbols of the program's dynamic dimensions.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -93,6 +93,10 @@ class ForeignNode:
         is_list: Whether its result is one list of tensors, as that of `split`.
         modules: The calls of modules that it stands in, outermost first.
         domain: That of an ONNX operator, where it is not ONNX's own.
+        opset: The version of ONNX's operators that is in force where it stands.
+        expand: What gives the graph that the source says the operator is, for the types of values;
+            None where it says none. The graph reads the values of `arguments`, and its outputs are
+            in the order of `results`.
     """
 
     operator: str
@@ -102,6 +106,13 @@ class ForeignNode:
     is_list: bool = False
     modules: tuple[ModuleCall, ...] = ()
     domain: str = ""
+    opset: int | None = None
+    expand: "Expansion | None" = None
+
+
+Expansion: TypeAlias = (
+    "Callable[[Callable[[ForeignValue], TensorType | None]], ForeignGraph | None]"
+)
 
 
 @dataclass(eq=False, slots=True)

@@ -11,6 +11,7 @@ fields, and nothing between them. Whatever is in a file, reading it ends with an
 import math
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from mmap import mmap
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO, TypeAlias, TypeVar
@@ -77,7 +78,7 @@ class _Message:
 
     def number(self, field: int, value: int) -> None:
         """A number, which is written even if it is 0."""
-        self._add(_varint(field << 3 | _VARINT) + _varint(value & _UNSIGNED))
+        self._add(encode_varint(field << 3 | _VARINT) + encode_varint(value & _UNSIGNED))
 
     def real(self, field: int, value: float) -> None:
         """A number as float32: infinite where it is beyond the largest one."""
@@ -85,11 +86,11 @@ class _Message:
             encoded = struct.pack("<f", value)
         except OverflowError:
             encoded = struct.pack("<f", math.copysign(math.inf, value))
-        self._add(_varint(field << 3 | _FIXED32) + encoded)
+        self._add(encode_varint(field << 3 | _FIXED32) + encoded)
 
     def bytes(self, field: int, value: Buffer) -> None:
         size = value.nbytes if isinstance(value, memoryview) else len(value)
-        self._add(_varint(field << 3 | _LENGTH) + _varint(size))
+        self._add(encode_varint(field << 3 | _LENGTH) + encode_varint(size))
         self.parts.append(value)
         self.size += size
 
@@ -105,10 +106,10 @@ class _Message:
     def name(self, field: int, value: str) -> None:
         """A text, which is written even if it is empty."""
         encoded = value.encode()
-        self._add(_varint(field << 3 | _LENGTH) + _varint(len(encoded)) + encoded)
+        self._add(encode_varint(field << 3 | _LENGTH) + encode_varint(len(encoded)) + encoded)
 
     def message(self, field: int, value: "_Message") -> None:
-        self._add(_varint(field << 3 | _LENGTH) + _varint(value.size))
+        self._add(encode_varint(field << 3 | _LENGTH) + encode_varint(value.size))
         self.parts += value.parts
         self.size += value.size
 
@@ -121,7 +122,8 @@ class _Message:
         self.size += len(encoded)
 
 
-def _varint(value: int) -> bytes:
+def encode_varint(value: int) -> bytes:
+    """A number in as few bytes as it takes."""
     if value < 0x80:
         return _SMALL[value]
     encoded = bytearray()
@@ -273,7 +275,7 @@ def looks_like_model(path: Path) -> bool:
 
     def has_fields(file: BinaryIO, end: int) -> bool:
         return not end or {_VERSION, _GRAPH} <= {
-            number for number, *_ in _fields(file, end, _MODEL)
+            number for number, *_ in read_fields(file, end, _MODEL)
         }
 
     return _read(path, has_fields, otherwise=False)
@@ -293,7 +295,7 @@ def _read(path: Path, read: Callable[[BinaryIO, int], _T], otherwise: _T) -> _T:
 
 
 def _locations(file: BinaryIO, end: int) -> Iterator[str]:
-    graphs = (each for each in _fields(file, end, _MODEL) if each[0] == _GRAPH)
+    graphs = (each for each in read_fields(file, end, _MODEL) if each[0] == _GRAPH)
     for tensor in _inner(file, graphs, _INITIALIZER):
         for entry in _inner(file, iter((tensor,)), _EXTERNAL_DATA):
             said = {number: _read_text(file, *place) for number, *place in _fields_of(file, entry)}
@@ -310,10 +312,12 @@ def _inner(file: BinaryIO, messages: Iterator[Field], wanted: int) -> Iterator[F
 def _fields_of(file: BinaryIO, message: Field) -> Iterator[Field]:
     _, begin, end = message
     file.seek(begin)
-    return _fields(file, end)
+    return read_fields(file, end)
 
 
-def _fields(file: BinaryIO, end: int, known: Mapping[int, int] | None = None) -> Iterator[Field]:
+def read_fields(
+    file: BinaryIO | mmap, end: int, known: Mapping[int, int] | None = None
+) -> Iterator[Field]:
     """The fields from here to the end of a message.
 
     Args:
@@ -338,7 +342,7 @@ def _fields(file: BinaryIO, end: int, known: Mapping[int, int] | None = None) ->
         file.seek(stop)
 
 
-def _read_varint(file: BinaryIO) -> int:
+def _read_varint(file: BinaryIO | mmap) -> int:
     value = 0
     for index in range(_LONGEST):
         (byte,) = file.read(1) or b"\xff"

@@ -1,0 +1,1 @@
+"""Programs of ONNX: files, models and functions as foreign programs."""

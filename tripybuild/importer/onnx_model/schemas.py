@@ -1,0 +1,143 @@
+"""Signatures of ONNX's operators, of the version that is in force, and the bodies of functions."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tripybuild.onnx.table import BY_CODE, CODES, ELEMENT_TYPES
+from tripybuild.schema.foreign import signatures
+from tripybuild.trace.values import TensorType
+
+if TYPE_CHECKING:
+    from onnx import AttributeProto, FunctionProto, NodeProto, TypeProto
+
+
+@dataclass(frozen=True)
+class Formals:
+    """The parameters of a version, by the names of the newest one.
+
+    Attributes:
+        inputs: By position.
+        variadic: Whether the last input takes any number of tensors.
+        defaults: What is left out, where the newest version has another default.
+    """
+
+    inputs: tuple[str, ...]
+    variadic: bool
+    defaults: Mapping[str, Any]
+
+
+@cache
+def find_schema(name: str, opset: int, domain: str) -> Any:
+    """The version of an operator that is in force; None where ONNX has none."""
+    from onnx import defs  # noqa: PLC0415 - an extra
+
+    try:
+        found = defs.get_schema(name, opset, domain)
+    except defs.SchemaError:
+        return None
+    return None if found.deprecated else found
+
+
+@cache
+def formals_of(name: str, opset: int, domain: str) -> Formals | None:
+    """The parameters of an operator; None where ONNX has no such operator."""
+    schema = find_schema(name, opset, domain)
+    if schema is None:
+        return None
+    own = [each.name for each in schema.inputs]
+    variadic = bool(own) and schema.inputs[-1].option == schema.inputs[-1].option.Variadic
+    newest = signatures("onnx").get(name) if not domain else None
+    if newest is None:
+        return Formals(tuple(own), variadic, {})
+    for index, each in enumerate(own):
+        if each not in newest.parameters and index < len(newest.by_position):
+            own[index] = newest.by_position[index]
+    defaults = {}
+    for each, attribute in schema.attributes.items():
+        value = attribute_value(attribute.default_value)
+        other = newest.defaults.get(each)
+        other = BY_CODE.get(other) if each in ELEMENT_TYPES and other else other
+        if each in newest.by_name and value is not None and value != other:
+            defaults[each] = value
+    return Formals(tuple(own), variadic, defaults)
+
+
+def attribute_value(said: "AttributeProto", name: str = "") -> Any:
+    """The value of an attribute of numbers or words; None for others.
+
+    An element type is a dtype, or the name of one that we do not have.
+    """
+    match said.type:
+        case said.FLOAT:
+            return _shortest(said.f)
+        case said.FLOATS:
+            return [_shortest(value) for value in said.floats]
+        case said.INT if (name or said.name) in ELEMENT_TYPES:
+            return (BY_CODE.get(said.i) or type_name(said.i)) if said.i else None
+        case said.INT:
+            return said.i
+        case said.INTS:
+            return [*said.ints]
+        case said.STRING:
+            return said.s.decode()
+        case said.STRINGS:
+            return [each.decode() for each in said.strings]
+    return None
+
+
+def type_name(code: int) -> str:
+    """What ONNX calls an element type."""
+    from onnx import TensorProto  # noqa: PLC0415 - an extra
+
+    try:
+        return str(TensorProto.DataType.Name(code)).lower()
+    except ValueError:
+        return f"the element type {code}"
+
+
+def function_body(
+    schema: Any, node: "NodeProto", opset: int, types: Sequence[TensorType | None]
+) -> "FunctionProto | None":
+    """The function that ONNX says an operator is, for a call with these types."""
+    from onnx import FunctionProto  # noqa: PLC0415 - an extra
+
+    content = b""
+    if schema.has_function:
+        content = schema.get_function_with_opset_version(opset)
+    if not content and schema.has_context_dependent_function:
+        versions = schema.context_dependent_function_opset_versions
+        version = max((each for each in versions if each <= opset), default=0)
+        said = [_type_proto(each).SerializeToString() for each in types]
+        content = schema.get_context_dependent_function_with_opset_version(
+            version, node.SerializeToString(), said
+        )
+    if not content:
+        return None
+    function = FunctionProto()
+    function.ParseFromString(content)
+    return function
+
+
+def _type_proto(type: TensorType | None) -> "TypeProto":
+    from onnx import TypeProto  # noqa: PLC0415 - an extra
+
+    said = TypeProto()
+    if type is not None:
+        said.tensor_type.elem_type = CODES[type.dtype.onnx]
+        said.tensor_type.shape.SetInParent()
+        for size in type.shape:
+            dim = said.tensor_type.shape.dim.add()
+            if isinstance(size, int):
+                dim.dim_value = size
+            else:
+                dim.dim_param = str(size)
+    return said
+
+
+def _shortest(value: float) -> float:
+    """A float32 as the shortest decimal that stands for it."""
+    return float(str(np.float32(value)))
