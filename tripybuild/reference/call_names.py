@@ -1,15 +1,17 @@
 """Name binding: the names of a declaration, bound for one call, which costs and aliases read."""
 
+import ast
 from collections.abc import Mapping
 from typing import Any
 
 from tripybuild.language.evaluate import evaluate
+from tripybuild.language.grammar import Program
 from tripybuild.language.names import free_names
 from tripybuild.language.vocabulary import Vocabulary
 from tripybuild.schema.operator.operator import Operator, Snippet
 from tripybuild.schema.snippets.snippet_scope import choice_words
-from tripybuild.types.dtypes import dtype, from_numpy
-from tripybuild.types.patterns import tensors
+from tripybuild.types.dtypes import BY_NAME, dtype, from_numpy
+from tripybuild.types.patterns import Pattern, ValuePattern, options, tensors
 from tripybuild.types.vocabulary import SHAPE
 
 
@@ -33,8 +35,8 @@ class CallNames:
                 self.names[attribute.variable] = given
 
     def element(self, value: Any) -> dtype:
-        """The dtype of an input."""
-        return from_numpy(value.dtype)
+        """The dtype of an input: an array, or a tensor of a program."""
+        return value.dtype if isinstance(value.dtype, dtype) else from_numpy(value.dtype)
 
     def _bind_input(self, name: str, value: Any) -> None:
         patterns = list(tensors(self.operator.inputs[name].pattern))
@@ -73,3 +75,51 @@ class CallNames:
         snippet = self.operator.infer.get(name)
         if snippet is not None and name not in self.names:
             self.names[name] = self.evaluate(snippet)
+
+
+class OperatorNames(dict[str, Any]):
+    """Names of one call; those of `infer` and defaults are computed when they are read."""
+
+    def __init__(self, operator: Operator) -> None:
+        super().__init__({word: word for word in choice_words(operator)} | dict(BY_NAME))
+        self.operator = operator
+
+    def but(self, others: Mapping[str, Any]) -> "OperatorNames":
+        """The names of a call that differs in some; those of `infer` are computed anew."""
+        names = OperatorNames(self.operator)
+        names.update({name: self[name] for name in self if name not in self.operator.infer})
+        names.update(others)
+        return names
+
+    def value(self, snippet: Snippet) -> Any:
+        """The value of a snippet."""
+        return self.evaluate(snippet.program)
+
+    def evaluate(self, program: Program | ast.expr, vocabulary: Vocabulary = SHAPE) -> Any:
+        """The value of an expression; what it reads is bound first."""
+        for name in free_names(program):
+            self.need(name)
+        return evaluate(program, self, vocabulary)
+
+    def need(self, name: str) -> None:
+        """Bind a name of `infer`, or an attribute that has a default."""
+        attribute = self.operator.attributes.get(name)
+        if name in self:
+            return
+        if name in self.operator.infer:
+            self[name] = self.value(self.operator.infer[name])
+        elif attribute is not None and attribute.default is not None:
+            self[name] = self.spread(attribute.pattern, self.value(attribute.default))
+
+    def spread(self, pattern: Pattern, value: Any) -> Any:
+        """What an attribute holds: `int[n]` takes one number for all, `axis(x)[...]` one axis."""
+        chosen = [option for option in options(pattern) if isinstance(option, ValuePattern)]
+        if not isinstance(value, (int, float)) or any(each.lengths is None for each in chosen):
+            return value
+        for option in chosen:
+            if isinstance(value, (int, float)):
+                for length in reversed(option.lengths or ()):
+                    value = [value] * self.evaluate(length)
+                if option.lengths == ():
+                    value = [value]
+        return value

@@ -104,6 +104,12 @@ class ForeignEntry(StrictModel):
     reads: dict[Name, Expression] = Field(
         default_factory=dict, description="Arguments, as expressions over the other's arguments."
     )
+    reads_when: Expression = Field(
+        default=True, description="The calls of it that are read, over its arguments."
+    )
+    ignores: list[str] = Field(
+        default_factory=list, description="Its arguments that say nothing about the results."
+    )
     differs: dict[Code, DifferenceEntry] = Field(default_factory=dict)
     opset: int | None = Field(
         default=None, ge=1, description="Since which opset an operator of ONNX means this."

@@ -1,5 +1,6 @@
 """File kinds, by the key that names the declaration."""
 
+from tripybuild.schema.compositions import ForeignSystemFile
 from tripybuild.schema.entries import StrictModel
 from tripybuild.schema.files import (
     DefinitionsFile,
@@ -18,6 +19,7 @@ REGISTRY_KINDS: dict[str, type[StrictModel]] = {
     "family": FamilyFile,
     "module": ModuleFile,
     TARGETS: TargetsFile,
+    "foreign": ForeignSystemFile,
 }
 KINDS: dict[str, type[StrictModel]] = {
     **REGISTRY_KINDS,

@@ -10,8 +10,14 @@ from tripybuild.documents.document import Document, read
 from tripybuild.errors.budget import Budget, BudgetError, use_budget
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.errors.limits import budget_diagnostic, first_problems
+from tripybuild.schema.compositions import (
+    ForeignSystem,
+    ForeignSystemFile,
+    read_compositions,
+)
 from tripybuild.schema.entries import StrictModel
 from tripybuild.schema.files import FamilyFile, ModuleFile, OperatorFile
+from tripybuild.schema.foreign import SYSTEMS
 from tripybuild.schema.kinds import REGISTRY_KINDS, TARGETS, kind_of
 from tripybuild.schema.model.extends import bases_of, extend
 from tripybuild.schema.operator.checks import check_name, check_operator, check_registry
@@ -46,8 +52,8 @@ class ModuleDeclaration:
 class Registry:
     """All declarations of some folders. `own` are not those of the first of several folders.
 
-    `targets` is what is true of a target for all operators, and `documents` what was read, by the
-    paths that are shown.
+    `targets` is what is true of a target for all operators, `documents` what was read, by the paths
+    that are shown, and `foreign` what operators of other systems are, by system.
     """
 
     operators: Mapping[str, Operator]
@@ -55,6 +61,7 @@ class Registry:
     own: frozenset[str] = field(default_factory=frozenset)
     targets: Common = field(default_factory=dict)
     documents: Mapping[str, Document] = field(default_factory=dict)
+    foreign: Mapping[str, ForeignSystem] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +73,11 @@ class _RegistryFile:
     folder: str
     root: int
     budget: Budget
+
+    @property
+    def name(self) -> str:
+        """What it declares."""
+        return TARGETS if self.kind == TARGETS else getattr(self.model, self.kind)
 
 
 _Bases = Mapping[str, tuple[_RegistryFile, ModuleFile]]
@@ -96,11 +108,12 @@ def load(
     """
     found: list[Diagnostic] = []
     files = [f for i, root in enumerate(roots) for f in _files(root, i, found, only)]
-    of_families = [(f, f.model) for f in files if isinstance(f.model, FamilyFile)]
-    families = {model.family: (f.document, model) for f, model in of_families}
-    shown = {model.family: f.shown for f, model in of_families}
-    of_targets = ((f.model, f.document) for f in files if isinstance(f.model, TargetsFile))
-    targets, problems = merge_facts(of_targets)
+    of_families = {f.model.family: (f, f.model) for f in files if isinstance(f.model, FamilyFile)}
+    families = {name: (f.document, model) for name, (f, model) in of_families.items()}
+    shown = {name: f.shown for name, (f, _) in of_families.items()}
+    targets, problems = merge_facts(
+        (f.model, f.document) for f in files if isinstance(f.model, TargetsFile)
+    )
     found += problems
     bases = {f.model.module: (f, f.model) for f in files if isinstance(f.model, ModuleFile)}
     # The name of a declaration that could not be read is no second problem.
@@ -115,25 +128,24 @@ def load(
             if operator is not None:
                 operator, unexplained = attach_reasons(operator, targets)
                 found += unexplained
-                operator = _add_source(operator, shown)
                 found += _same_name(file, operator.name, {**modules, **operators})
-                operators[operator.name] = operator
+                operators[operator.name] = _add_source(operator, shown)
         elif isinstance(file.model, ModuleFile):
-            name = file.model.module
-            found += _same_name(file, name, {**operators, **modules})
-            modules[name] = _extend_module(file, file.model, bases, unread, found)
+            found += _same_name(file, file.model.module, {**operators, **modules})
+            modules[file.model.module] = _extend_module(file, file.model, bases, unread, found)
         if isinstance(file.model, OperatorFile | ModuleFile):
-            name = getattr(file.model, file.kind)
-            found += check_name(file.document, file.kind, name)
-            own |= {name} if file.root > 0 or len(roots) == 1 else set()
+            found += check_name(file.document, file.kind, file.name)
+            own |= {file.name} if file.root > 0 or len(roots) == 1 else set()
     operators, modules = dict(sorted(operators.items())), dict(sorted(modules.items()))
-    declared = {f.model.op for f in files if isinstance(f.model, OperatorFile)}
     budgets = {f.document.path: f.budget for f in files}
-    _check(operators, declared | unread | (only.others if only else frozenset()), budgets, found)
+    declared = {f.model.op for f in files if isinstance(f.model, OperatorFile)}
+    names = declared | unread | (only.others if only else frozenset())
+    _check(operators, names, budgets, found)
     if only is None and not found:
         found += check_registry(operators)
+    foreign = _compositions(files, names, found)
     documents = {file.shown: file.document for file in files}
-    return Registry(operators, modules, frozenset(own), targets, documents), found
+    return Registry(operators, modules, frozenset(own), targets, documents, foreign), found
 
 
 def load_registries(added: Sequence[Path]) -> Registry:
@@ -146,6 +158,20 @@ def load_registries(added: Sequence[Path]) -> Registry:
     if found:
         raise DiagnosticError(*found)
     return registry
+
+
+def _compositions(
+    files: Sequence[_RegistryFile], names: AbstractSet[str], found: list[Diagnostic]
+) -> Mapping[str, ForeignSystem]:
+    """What the operators of other systems are; what a later registry says counts first."""
+    systems = {name: ForeignSystem() for name in SYSTEMS}
+    for file in files:
+        if isinstance(file.model, ForeignSystemFile):
+            with _within(file.budget, file.document, found):
+                system, problems = read_compositions(file.document, file.model, frozenset(names))
+                found += first_problems(problems)
+                systems[file.model.foreign] = system | systems[file.model.foreign]
+    return systems
 
 
 def _add_source(operator: Operator, shown: Mapping[str, str]) -> Operator:
@@ -252,15 +278,11 @@ def _files(
             model, problems = validate(document, REGISTRY_KINDS[kind])
         found += first_problems(problems)
         if model is not None:
-            name = TARGETS if kind == TARGETS else getattr(model, kind)
-            if path.stem != name and path.stem != name.lower():
-                span = document.span((kind,))
-                found.append(
-                    Diagnostic(
-                        "file-name", f"`{name}` must stand in a file `{name.lower()}.yaml`", span
-                    )
-                )
-            yield _RegistryFile(document, kind, model, shown, folder, index, budget)
+            file = _RegistryFile(document, kind, model, shown, folder, index, budget)
+            if path.stem not in (file.name, file.name.lower()):
+                message = f"`{file.name}` must stand in a file `{file.name.lower()}.yaml`"
+                found.append(Diagnostic("file-name", message, document.span((kind,))))
+            yield file
 
 
 def _same_name(

@@ -1,26 +1,21 @@
 """Sample arguments: sizes become shapes, the rest attributes."""
 
-import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from tripybuild.language.evaluate import evaluate
-from tripybuild.language.grammar import Program
 from tripybuild.language.names import free_names
-from tripybuild.language.vocabulary import Vocabulary
+from tripybuild.reference.call_names import OperatorNames
 from tripybuild.schema.operator.dtype_combinations import Tuple, slots, tensor_inputs
 from tripybuild.schema.operator.operator import Input, Operator, Snippet
 from tripybuild.schema.operator.samples import Place, free_sizes, is_sample_value
-from tripybuild.schema.snippets.snippet_scope import choice_words
 from tripybuild.testing.region_functions import region_function
 from tripybuild.trace.values import Size
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.patterns import (
-    Pattern,
     TensorPattern,
     TensorsPattern,
-    ValuePattern,
     options,
     tensors,
 )
@@ -55,7 +50,7 @@ class BoundSample:
 
     operands: Mapping[str, SampleOperand]
     attributes: Mapping[str, Any]
-    names: "SampleNames"
+    names: OperatorNames
 
     def value(self, snippet: Snippet) -> Any:
         """What a snippet is for this call; in it, the name of a tensor is the tensor's dtype."""
@@ -63,54 +58,6 @@ class BoundSample:
         for name in free_names(snippet.program):
             self.names.need(name)
         return evaluate(snippet.program, {**types, **self.names}, SHAPE)
-
-
-class SampleNames(dict[str, Any]):
-    """Names of one call; those of `infer` and defaults are computed when they are read."""
-
-    def __init__(self, operator: Operator) -> None:
-        super().__init__({word: word for word in choice_words(operator)} | dict(BY_NAME))
-        self.operator = operator
-
-    def but(self, others: Mapping[str, Any]) -> "SampleNames":
-        """The names of a call that differs in some; those of `infer` are computed anew."""
-        names = SampleNames(self.operator)
-        names.update({name: self[name] for name in self if name not in self.operator.infer})
-        names.update(others)
-        return names
-
-    def value(self, snippet: Snippet) -> Any:
-        """The value of a snippet."""
-        return self.evaluate(snippet.program)
-
-    def evaluate(self, program: Program | ast.expr, vocabulary: Vocabulary = SHAPE) -> Any:
-        """The value of an expression; what it reads is bound first."""
-        for name in free_names(program):
-            self.need(name)
-        return evaluate(program, self, vocabulary)
-
-    def need(self, name: str) -> None:
-        """Bind a name of `infer`, or an attribute that has a default."""
-        attribute = self.operator.attributes.get(name)
-        if name in self:
-            return
-        if name in self.operator.infer:
-            self[name] = self.value(self.operator.infer[name])
-        elif attribute is not None and attribute.default is not None:
-            self[name] = self.spread(attribute.pattern, self.value(attribute.default))
-
-    def spread(self, pattern: Pattern, value: Any) -> Any:
-        """What an attribute holds: `int[n]` takes one number for all, `axis(x)[...]` one axis."""
-        chosen = [option for option in options(pattern) if isinstance(option, ValuePattern)]
-        if not isinstance(value, (int, float)) or any(each.lengths is None for each in chosen):
-            return value
-        for option in chosen:
-            if isinstance(value, (int, float)):
-                for length in reversed(option.lengths or ()):
-                    value = [value] * self.evaluate(length)
-                if option.lengths == ():
-                    value = [value]
-        return value
 
 
 def bind(
@@ -124,7 +71,7 @@ def bind(
         change: What becomes of each free size.
         only_shapes: Whether the change concerns the shapes of inputs alone, and no attribute.
     """
-    names = SampleNames(operator)
+    names = OperatorNames(operator)
     names.update(types)
     sizes = {
         name: _apply_change(name, (), value, change) for name, value in free_sizes(operator).items()
@@ -168,7 +115,7 @@ def _apply_change(name: str, path: tuple[int, ...], value: Any, change: Change |
 
 
 def _operand(
-    operator: Operator, input: Input, types: Tuple, names: SampleNames
+    operator: Operator, input: Input, types: Tuple, names: OperatorNames
 ) -> SampleOperand | None:
     pattern = next(tensors(input.pattern), None)
     if pattern is None:
@@ -187,5 +134,5 @@ def _operand(
     return SampleOperand((element,), (_shape(pattern, names),), several, generator, known)
 
 
-def _shape(pattern: TensorPattern, names: SampleNames) -> tuple[Size, ...]:
+def _shape(pattern: TensorPattern, names: OperatorNames) -> tuple[Size, ...]:
     return tuple(size for _, size in pattern.sizes(lambda each: names.evaluate(each.expression)))

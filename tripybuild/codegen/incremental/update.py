@@ -32,8 +32,8 @@ def changed_fragments(
     """The fragments with those of changed files anew, or None where all files must be read again.
 
     That is so where anything is wrong, since one run reports all problems of all files; where a new
-    operator has a name that snippets may use already; where there is a new family; and where the
-    facts changed that all operators share.
+    operator has a name that snippets may use already; where one is gone, of which others may speak;
+    where there is a new family; and where the facts changed that all operators share.
     """
     stay = _unchanged_records(kept.records, digests)
     if any(Path(path).name == TARGETS for path in kept.records.keys() - stay.keys()):
@@ -49,8 +49,7 @@ def changed_fragments(
     names = registry.operators.keys() | registry.modules.keys()
     before = {each.name for each in kept.fragments}
     gone = before - names - others.keys()
-    used = {name for each in others.values() for name in each.uses}
-    if found or names & others.keys() or (names - before) & SHAPE or gone & used:
+    if found or names & others.keys() or (names - before) & SHAPE or gone:
         return None
     try:
         store = fragments(registry, FragmentStore(stay, kept.schemas), package)

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -85,19 +85,25 @@ class ForeignSignatures(Mapping[str, ForeignSignature]):
     def __len__(self) -> int:
         return len(self._said)
 
+    def has_parameter(self, name: str) -> bool:
+        """Whether some operator has a parameter of this name."""
+        return any(name in each.parameters for each in self.values())
+
 
 @cache
-def signatures(system: str) -> ForeignSignatures:
-    """The operators of a system by name; ATen's with their overloads."""
+def signatures(system: str, opset: int | None = None) -> ForeignSignatures:
+    """The operators of a system by name; ATen's with their overloads, ONNX's of an opset."""
     if system == "onnx":
-        return ForeignSignatures({name: name for name in sorted(operator_names())}, _from_schema)
+        opset = NEWEST if opset is None else opset
+        names = {name: name for name in sorted(operator_names(opset))}
+        return ForeignSignatures(names, partial(_from_schema, opset=opset))
     text = (Path(__file__).parent / "aten.txt").read_text(encoding="utf-8")
     return ForeignSignatures({line.partition("(")[0]: line for line in text.splitlines()}, _read)
 
 
-def _from_schema(name: str) -> ForeignSignature:
+def _from_schema(name: str, opset: int) -> ForeignSignature:
     """The signature of an operator of ONNX."""
-    schema = find_operator(name, NEWEST)
+    schema = find_operator(name, opset)
     assert schema is not None
     optional = [(each.name, None) for each in schema.inputs if each.optional]
     optional += [(e.name, e.default) for e in schema.attributes.values() if not e.required]

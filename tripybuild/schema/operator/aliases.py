@@ -65,12 +65,8 @@ class AliasReader:
     def _alias(
         self, system: str, entry: ForeignEntry, base: Location, where: Location
     ) -> Alias | None:
-        name = entry.call.partition("(")[0].strip()
-        signature = signatures(system).get(name)
+        signature = self._signature(system, entry.call.partition("(")[0].strip(), where)
         if signature is None:
-            near = suggest(name, signatures(system))
-            hint = f"did you mean `{near}`?" if near else None
-            self._wrong("unknown-alias", f"{TITLES[system]} has no `{name}`", where, hint)
             return None
         try:
             call, result = self._call(entry.call, signature)
@@ -86,11 +82,13 @@ class AliasReader:
             ast.fix_missing_locations(ast.copy_location(node, call))
             return Snippet(Program((), node), self.document, where)
 
-        reads = {name: here(node) for name, node in back.items()}
-        reads |= {n: self._snippet(e, (*base, "reads", n)) for n, e in entry.reads.items()}
-        when = None if entry.when is True else self._snippet(entry.when, (*base, "when"))
-        is_plain = all(said[name] is each for name, each in given.items())
-        text = entry.call if is_plain else _text(signature, call, said, result)
+        when, reads_when = (
+            None if condition is True else self._snippet(condition, (*base, key))
+            for key, condition in (("when", entry.when), ("reads_when", entry.reads_when))
+        )
+        reads = {n: self._snippet(e, (*base, "reads", n)) for n, e in entry.reads.items()}
+        helped = {name for name, each in given.items() if said[name] is not each}
+        text = _text(signature, call, said, result) if helped else entry.call
         return Alias(
             system,
             signature,
@@ -98,13 +96,27 @@ class AliasReader:
             {n: Snippet(Program((), e, text), self.document, where) for n, e in said.items()},
             result,
             _join_conditions(when, [here(node) for node in expansion.when]),
-            reads,
-            {
-                n: Difference(self._snippet(d.when, (*base, "differs", n, "when")), d.why)
-                for n, d in entry.differs.items()
-            },
+            {**{name: here(node) for name, node in back.items()}, **reads},
+            self._differences(entry, base),
             entry.opset,
+            reads_when,
+            frozenset(entry.ignores),
+            frozenset(helped.union(*(free_names(each.program) for each in reads.values()))),
         )
+
+    def _signature(self, system: str, name: str, where: Location) -> ForeignSignature | None:
+        signature = signatures(system).get(name)
+        if signature is None:
+            near = suggest(name, signatures(system))
+            hint = f"did you mean `{near}`?" if near else None
+            self._wrong("unknown-alias", f"{TITLES[system]} has no `{name}`", where, hint)
+        return signature
+
+    def _differences(self, entry: ForeignEntry, base: Location) -> dict[str, Difference]:
+        return {
+            name: Difference(self._snippet(each.when, (*base, "differs", name, "when")), each.why)
+            for name, each in entry.differs.items()
+        }
 
     def _back(
         self, said: Mapping[str, ast.expr], given: Mapping[str, ast.expr]
@@ -156,12 +168,19 @@ class AliasReader:
                 message = f"`{name}` cannot be read back from `{alias.text}`"
                 hint = f"write under `reads: {name}:` how it follows from `{alias.signature}`"
                 self._wrong("alias-argument", message, base, hint)
-        known = {*alias.signature.parameters, *SHAPE, *DTYPES, *DECOMPOSE}
-        for name, snippet in alias.reads.items():
-            place = (*base, "reads", name)
+        for name in alias.reads:
             if name not in self.own:
+                place = (*base, "reads", name)
                 self._wrong("alias-argument", f"there is no argument `{name}`", place)
-            for used in free_names(snippet.program):
+        known = {*alias.signature.parameters, *SHAPE, *DTYPES, *DECOMPOSE}
+        wanted: list[tuple[Location, tuple[str, ...]]] = [
+            ((*base, "reads", n), free_names(s.program)) for n, s in alias.reads.items()
+        ]
+        wanted.append(((*base, "ignores"), tuple(alias.ignores)))
+        if alias.reads_when is not None:
+            wanted.append(((*base, "reads_when"), free_names(alias.reads_when.program)))
+        for place, names in wanted:
+            for used in names:
                 if used not in known:
                     message = f"`{alias.signature.name}` has no argument `{used}`"
                     self._wrong("alias-argument", message, place, f"it is `{alias.signature}`")

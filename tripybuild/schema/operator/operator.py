@@ -157,7 +157,9 @@ class Alias:
     """One call of another system's operator.
 
     `arguments` are by its parameters, in its order, and `reads` are expressions over these. Of its
-    results, `result` is the operator's. Since `opset` ONNX's operator means this.
+    results, `result` is the operator's. Since `opset` ONNX's operator means this. A call of it
+    is read where `reads_when` holds; what it `ignores` says nothing. Several values of the
+    parameters `ambiguous` can say the same.
     """
 
     system: str
@@ -169,6 +171,9 @@ class Alias:
     reads: Mapping[str, Snippet] = field(default_factory=dict)
     differs: Mapping[str, Difference] = field(default_factory=dict)
     opset: int | None = None
+    reads_when: Snippet | None = None
+    ignores: frozenset[str] = frozenset()
+    ambiguous: frozenset[str] = frozenset()
 
     @property
     def plain(self) -> Mapping[str, str]:

@@ -68,6 +68,8 @@ METHODS = {"reference": ARRAY_METHODS}
 
 # The functions of `decompose` beside the operators.
 DECOMPOSE = frozenset({"tensor", "dtype_of"})
+# Those of compositions of another system's operators: what makes an index, and data that is known.
+INDEX = frozenset({"at", "known", "span"})
 
 ALIASES = {"tensorrt": "trt", "stablehlo": "hlo", "onnx": "onnx"}
 NAMESPACES = {"reference": "np"} | ALIASES

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from tripybuild.language.vocabulary import Vocabulary
-from tripybuild.reference.call_names import CallNames
+from tripybuild.reference.call_names import CallNames, OperatorNames
 from tripybuild.reference.numerics.arrays import Array, round_cast
 from tripybuild.schema.operator.operator import Alias, Operator, Snippet
 from tripybuild.testing.cases import Case
-from tripybuild.testing.sample import SampleNames
 from tripybuild.types.dtypes import dtype, from_numpy
 from tripybuild.types.vocabulary import SHAPE
 
@@ -36,12 +35,12 @@ class AliasCall:
 
     operator: Operator
     case: Case
-    names: SampleNames
+    names: OperatorNames
 
     @classmethod
     def of(cls, operator: Operator, case: Case) -> "AliasCall":
         """Bind the names of a call: those of its shapes, its arguments and their defaults."""
-        names = SampleNames(operator)
+        names = OperatorNames(operator)
         given = _attributes(operator, case)
         names.update(dict.fromkeys(operator.types))  # a number in a tensor's place binds none
         names.update(CallNames(operator, case.arrays, given).names)

@@ -6,6 +6,6 @@ from tripybuild.onnx import dialect as onnx
 
 def lower(op: Softmax, input: onnx.Value) -> onnx.Value:
     """Lower `softmax` to the `onnx` dialect."""
-    if op.dim is not None:
+    if onnx.opset() >= 13 and op.dim is not None:
         return onnx.Softmax(input, axis=op.dim)
     return onnx.unavailable("softmax")

@@ -1,0 +1,1 @@
+"""Readings: calls of another system's operators, read by aliases and compositions as ours."""

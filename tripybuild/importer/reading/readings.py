@@ -1,0 +1,320 @@
+"""Readings: a call of another system's operator as a call of ours, or as a composition of those.
+
+Invariant: nothing is guessed. What is read, said forwards again, is what was given; a parameter
+of which an alias or a composition does not speak has its default, or is one that says nothing; and
+what depends on elements or sizes that are not known is refused, with the reason.
+"""
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from tripybuild.errors.diagnostics import DiagnosticError, concise
+from tripybuild.importer.call_program import CallValue
+from tripybuild.importer.reading.own_call import OwnCall
+from tripybuild.importer.reading.values import (
+    EXPRESSIONS,
+    UnknownDataError,
+    is_list_of_tensors,
+    plain,
+    same,
+    unwrap,
+    wrap,
+)
+from tripybuild.language.evaluate import EvaluationError, evaluate
+from tripybuild.language.names import free_names
+from tripybuild.schema.compositions import RESULTS, Composition, ForeignSystem
+from tripybuild.schema.foreign import ForeignSignature, signatures
+from tripybuild.schema.load import Registry
+from tripybuild.schema.operator.operator import Alias, Attribute, Input, Operator, Snippet
+from tripybuild.symbolic.conditions import UndecidedSize
+from tripybuild.trace.values import TensorType
+from tripybuild.types.dtypes import dtype
+from tripybuild.types.patterns import ValuePattern, options
+
+Arguments = Mapping[str, Any]
+ResultTypes = Sequence[TensorType | None]
+MOST_SHOWN = 60  # characters of a value in a reason
+
+
+@dataclass(frozen=True, slots=True)
+class CallReading:
+    """A call of one operator of ours.
+
+    Args:
+        operator: The operator.
+        arguments: Its arguments by name, without those that are None.
+        result: Which of the other's results it gives; None for all of them.
+        alias: What says so.
+    """
+
+    operator: Operator
+    arguments: Arguments
+    result: int | None
+    alias: Alias
+
+
+@dataclass(frozen=True, slots=True)
+class CompositionReading:
+    """A snippet over what a call was given.
+
+    Args:
+        snippet: The snippet of `foreign/SYSTEM.yaml`.
+        names: The parameters by name, with `result` and `results` where the source states types.
+    """
+
+    snippet: Snippet
+    names: Mapping[str, Any]
+
+
+Reading = CallReading | CompositionReading
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why nothing says a call: a reason for each alias and composition, none where none exists."""
+
+    reasons: tuple[str, ...] = ()
+
+
+class UnreadableError(Exception):
+    """Why an alias or a composition does not say a call."""
+
+
+class Readings:
+    """What a registry says of the operators of another system.
+
+    Args:
+        registry: The operators and compositions.
+        system: `aten` or `onnx`.
+        opset: That of ONNX's operators; by default the newest.
+    """
+
+    def __init__(self, registry: Registry, system: str, opset: int | None = None) -> None:
+        self.system, self.opset = system, opset
+        self.foreign = registry.foreign.get(system, ForeignSystem())
+        self._aliases: dict[str, list[tuple[Operator, Alias]]] = {}
+        for operator in registry.operators.values():
+            for alias in operator.foreign:
+                old = alias.opset is not None and opset is not None and opset < alias.opset
+                if alias.system == system and not old:
+                    self._aliases.setdefault(alias.signature.name, []).append((operator, alias))
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The operators that an alias or a composition speaks of."""
+        composed = (
+            name
+            for name, each in self.foreign.operators.items()
+            if any(composition.holds_in(self.opset) for composition in each)
+        )
+        return frozenset({*self._aliases, *composed})
+
+    def read(
+        self, operator: str, arguments: Arguments, results: ResultTypes = ()
+    ) -> Reading | Refusal:
+        """What a call is here.
+
+        Args:
+            operator: Its name, with the overload.
+            arguments: By parameter; what is left out has its default. Tensors are `CallValue`.
+            results: The types that the source states.
+        """
+        reasons = []
+        for each in self.candidates(operator, arguments, results):
+            if not isinstance(each, str):
+                return each
+            reasons.append(each)
+        return Refusal(tuple(reasons))
+
+    def candidates(
+        self, operator: str, arguments: Arguments, results: ResultTypes = ()
+    ) -> Iterator[Reading | str]:
+        """Each reading of a call, and each reason why there is none: aliases come first."""
+        signature = signatures(self.system, self.opset).get(operator)
+        defaults = signature.defaults if signature is not None else {}
+        given = {**defaults, **arguments}
+        for own, alias in self._aliases.get(operator, ()):
+            try:
+                found = self._read_alias(own, alias, given, defaults, results)
+                yield CallReading(own, found, alias.result, alias)
+            except UnreadableError as error:
+                yield f"`{own.name}` as `{alias.text}`: {error}"
+        for composition in self.foreign.operators.get(operator, ()):
+            if composition.holds_in(self.opset):
+                try:
+                    yield self._read_composition(composition, given, defaults, results)
+                except UnreadableError as error:
+                    yield f"composition: {error}"
+
+    def _read_alias(
+        self,
+        operator: Operator,
+        alias: Alias,
+        given: Arguments,
+        defaults: Mapping[str, Any],
+        results: ResultTypes,
+    ) -> dict[str, Any]:
+        spoken = {*alias.arguments, *alias.ignores, *self.foreign.ignores}
+        _check_parameters(alias.signature, spoken, given, defaults)
+        index = alias.result or 0
+        stated = results[index] if index < len(results) else None
+        whole = _whole(alias.signature, given, defaults)
+        return read_alias(operator, alias, whole, stated)
+
+    def _read_composition(
+        self,
+        composition: Composition,
+        given: Arguments,
+        defaults: Mapping[str, Any],
+        results: ResultTypes,
+    ) -> CompositionReading:
+        snippets = [composition.snippet, *([composition.when] if composition.when else [])]
+        read = {name for each in snippets for name in free_names(each.program)}
+        spoken = {*read, *composition.ignores, *self.foreign.ignores}
+        _check_parameters(composition.signature, spoken, given, defaults)
+        names = dict(_whole(composition.signature, given, defaults))
+        if read & set(RESULTS):
+            if not results or any(each is None for each in results):
+                raise UnreadableError("the source states no type of its result")
+            names |= {"result": results[0], "results": list(results)}
+        if composition.when is not None:
+            with_tensors = {name: wrap(value) for name, value in names.items()}
+            if not _evaluate(composition.when, with_tensors):
+                raise UnreadableError(f"`{composition.when.text}` does not hold")
+        return CompositionReading(composition.snippet, names)
+
+
+def _check_parameters(
+    signature: ForeignSignature,
+    spoken: set[str],
+    given: Arguments,
+    defaults: Mapping[str, Any],
+) -> None:
+    """Every argument is one that is spoken of, or says nothing."""
+    for parameter in signature.parameters:
+        if parameter in spoken and parameter not in {*given, *signature.defaults}:
+            raise UnreadableError(f"it has no `{parameter}`")
+    for parameter, value in given.items():
+        if parameter not in spoken and not _is_default(value, defaults.get(parameter)):
+            raise UnreadableError(f"it has `{parameter}={_shown(value)}`")
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    """Whether an argument says what leaving it out does."""
+    return same(value, default) is True
+
+
+def _whole(
+    signature: ForeignSignature, given: Arguments, defaults: Mapping[str, Any]
+) -> dict[str, Any]:
+    """All arguments; what an older version of an operator lacks is as the newest has it."""
+    older = {**signature.defaults, **defaults}
+    return {name: given.get(name, older.get(name)) for name in signature.parameters}
+
+
+def read_alias(
+    operator: Operator, alias: Alias, given: Arguments, stated: TensorType | None = None
+) -> dict[str, Any]:
+    """Our arguments that say what another system's call says.
+
+    Args:
+        operator: Our operator.
+        alias: What it is called elsewhere.
+        given: All arguments of the other's call.
+        stated: The type of the result, as the source states it.
+
+    Raises:
+        UnreadableError: Where the alias cannot say the call.
+    """
+    try:
+        if alias.reads_when is not None:
+            wrapped = {name: wrap(value) for name, value in given.items()}
+            if not _evaluate(alias.reads_when, wrapped):
+                raise UnreadableError(f"`{alias.reads_when.text}` does not hold")
+        own = _own_arguments(operator, alias, given, stated)
+        said = OwnCall.of(operator, own)
+        if not said.applies(alias):
+            assert alias.when is not None
+            raise UnreadableError(f"`{alias.when.text}` does not hold")
+        _check_said(alias, given, said.arguments(alias), stated)
+    except DiagnosticError as error:
+        raise UnreadableError(concise(error.diagnostics[0])) from error
+    except (EvaluationError, UndecidedSize, UnknownDataError) as error:
+        raise UnreadableError(str(error)) from error
+    return own
+
+
+def _evaluate(snippet: Snippet, names: Mapping[str, Any]) -> Any:
+    try:
+        return evaluate(snippet.program, names, EXPRESSIONS, passes=(UnknownDataError,))
+    except (EvaluationError, UndecidedSize, UnknownDataError) as error:
+        raise UnreadableError(str(error)) from error
+
+
+def _own_arguments(
+    operator: Operator, alias: Alias, given: Arguments, stated: TensorType | None
+) -> dict[str, Any]:
+    """Our arguments. None stands for a default of None only."""
+    own = {argument.name: argument for argument in operator.arguments()}
+    back = {mine: given[theirs] for theirs, mine in alias.plain.items() if mine in own}
+    wrapped = {name: wrap(value) for name, value in given.items()}
+    back |= {name: unwrap(_evaluate(s, wrapped)) for name, s in alias.reads.items()}
+    found = {}
+    for name, value in back.items():
+        argument = own[name]
+        if value is None and isinstance(argument, Attribute) and argument.variable and stated:
+            found[name] = stated.dtype
+        elif value is None:
+            if not _may_be_none(argument):
+                raise UnreadableError(f"`{name}` cannot be None")
+        else:
+            found[name] = _fitting(argument, value)
+    return found
+
+
+def _fitting(argument: Input | Attribute, value: Any) -> Any:
+    """A value as the argument takes it; ONNX writes truth as a number."""
+    is_tensor = isinstance(value, CallValue) or is_list_of_tensors(value)
+    if isinstance(argument, Input) and is_tensor:
+        return value
+    value = plain(value)
+    chosen = options(argument.pattern)
+    truth = all(isinstance(each, ValuePattern) and each.kind == "bool" for each in chosen)
+    return bool(value) if truth and isinstance(value, int) and value in {0, 1} else value
+
+
+def _may_be_none(argument: Input | Attribute) -> bool:
+    if isinstance(argument, Input):
+        return argument.optional
+    default = argument.default.result if argument.default is not None else None
+    return isinstance(default, ast.Constant) and default.value is None
+
+
+def _check_said(
+    alias: Alias, given: Arguments, said: Mapping[str, Any], stated: TensorType | None
+) -> None:
+    """What is said forwards is what was given, but for what several values say."""
+    for parameter, value in said.items():
+        if parameter in {*alias.plain, *alias.ignores, *alias.ambiguous}:
+            continue
+        there = given[parameter]
+        if isinstance(value, dtype) and there is None and stated and value == stated.dtype:
+            continue
+        truth = same(value, there)
+        if truth is not True:
+            unsure = " for all sizes" if truth is not False else ""
+            reason = f"`{parameter}` is {_shown(there)}, and not {_shown(value)}{unsure}"
+            raise UnreadableError(reason)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, CallValue):
+        return f"`{value.name}`" if value.name else f"a {value.type}"
+    if isinstance(value, (list, tuple)):
+        text = f"[{', '.join(map(_shown, value))}]"
+    else:
+        text = str(value) if isinstance(value, dtype) else repr(value)
+    return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 3]}..."

@@ -1,0 +1,243 @@
+"""Compositions: operators of another system as expressions of ours, in `foreign/SYSTEM.yaml`.
+
+They are for what no operator is an alias of. A composition is written over the other operator's
+parameters, of which those that a call leaves out have their defaults. It is walked, and never
+becomes code; what it calls are operators, so that what it may cost is what those cost.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from tripybuild.documents.document import Document
+from tripybuild.errors.diagnostics import Diagnostic, suggest
+from tripybuild.language.grammar import Program, SnippetError, parse, parse_expression
+from tripybuild.schema.entries import CasesEntry, Doc, StrictModel
+from tripybuild.schema.foreign import TITLES, ForeignSignature, signatures
+from tripybuild.schema.operator.operator import Location, Snippet
+from tripybuild.schema.snippets.cases import read_cases
+from tripybuild.schema.snippets.expressions import Expression, expression_text
+from tripybuild.schema.snippets.snippet_scope import unbound_names
+from tripybuild.schema.snippets.vocabularies import (
+    ATTRIBUTES,
+    CONSTANTS,
+    DECOMPOSE,
+    DTYPES,
+    INDEX,
+    SHAPE,
+)
+from tripybuild.schema.snippets.vocabulary_check import AllowedNames, check_vocabulary
+
+RESULTS = ("result", "results")  # the types that the source states
+
+
+class CompositionEntry(StrictModel):
+    """What an operator of another system is here."""
+
+    means: str | CasesEntry = Field(
+        description="The snippet over its parameters; several results are a list."
+    )
+    when: Expression = Field(
+        default=True, description="The calls that it is this for; others are refused."
+    )
+    ignores: list[str] = Field(
+        default_factory=list, description="Parameters that say nothing about the results."
+    )
+    opset: int | None = Field(
+        default=None, ge=1, description="Since which opset an operator of ONNX means this."
+    )
+    before: int | None = Field(
+        default=None, ge=1, description="From which opset on it means something else."
+    )
+    examples: list[str] = Field(
+        default_factory=list,
+        description="Calls that are compared with the other system: `addmm(float32[4], ...)`.",
+    )
+
+
+Compositions = Annotated[list[CompositionEntry], Field(min_length=1)]
+
+
+class ForeignSystemFile(StrictModel):
+    """What the operators of another system are in ours."""
+
+    tripybuild: Literal[1]
+    foreign: Literal["aten", "onnx"]
+    doc: Doc
+    ignores: list[str] = Field(
+        default_factory=list,
+        description="Parameters that say nothing about the results, of whichever operator.",
+    )
+    operators: dict[str, str | CompositionEntry | Compositions] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Composition:
+    """One operator of another system as operators of ours.
+
+    It holds from the opset `since` on, and `before` another one. `examples` are its calls, each
+    as the values of its parameters.
+    """
+
+    signature: ForeignSignature
+    snippet: Snippet
+    when: Snippet | None = None
+    ignores: frozenset[str] = frozenset()
+    since: int | None = None
+    before: int | None = None
+    examples: tuple[Snippet, ...] = ()
+
+    def holds_in(self, opset: int | None) -> bool:
+        """Whether the operator means this in an opset; without one, in the newest."""
+        if opset is None:
+            return self.before is None
+        return (self.since or 0) <= opset and (self.before is None or opset < self.before)
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignSystem:
+    """What registries say of another system: ignored parameters, and compositions by name."""
+
+    ignores: frozenset[str] = frozenset()
+    operators: Mapping[str, tuple[Composition, ...]] = field(default_factory=dict)
+
+    def __or__(self, other: "ForeignSystem") -> "ForeignSystem":
+        """Join what two files say, of which the first one counts first."""
+        names = dict.fromkeys([*self.operators, *other.operators])
+        operators = {
+            name: (*self.operators.get(name, ()), *other.operators.get(name, ())) for name in names
+        }
+        return ForeignSystem(self.ignores | other.ignores, operators)
+
+
+def read_compositions(
+    document: Document, file: ForeignSystemFile, operators: frozenset[str]
+) -> tuple[ForeignSystem, list[Diagnostic]]:
+    """What a file says of another system, and all that is wrong with it.
+
+    Args:
+        document: The file.
+        file: Its keys, validated.
+        operators: The names that snippets can call.
+    """
+    reader = _Reader(document, file, operators)
+    ignores = frozenset(reader.ignored(file.ignores, None, ("ignores",)))
+    return ForeignSystem(ignores, dict(reader.operators())), reader.found
+
+
+class _Reader:
+    """Reads one file; `found` is all that is wrong with it."""
+
+    def __init__(
+        self, document: Document, file: ForeignSystemFile, operators: frozenset[str]
+    ) -> None:
+        self.document, self.file, self.known = document, file, operators
+        self.found: list[Diagnostic] = []
+
+    def operators(self) -> Iterator[tuple[str, tuple[Composition, ...]]]:
+        """The compositions by the name of the operator."""
+        for name, given in self.file.operators.items():
+            base: Location = ("operators", name)
+            entries = given if isinstance(given, list) else [given]
+            made = [
+                self._composition(name, entry, (*base, i) if isinstance(given, list) else base)
+                for i, entry in enumerate(entries)
+            ]
+            yield name, tuple(each for each in made if each is not None)
+
+    def _composition(
+        self, name: str, given: str | CompositionEntry, at: Location
+    ) -> Composition | None:
+        whole = isinstance(given, CompositionEntry)
+        entry = given if isinstance(given, CompositionEntry) else CompositionEntry(means=given)
+        signature = self._signature(name, entry, at)
+        snippet = self._snippet(entry.means, (*at, "means") if whole else at)
+        if signature is None or snippet is None:
+            return None
+        when = None
+        if entry.when is not True:
+            when = self._snippet(expression_text(entry.when), (*at, "when"))
+        bound = frozenset({*signature.parameters, *RESULTS})
+        known = (SHAPE | DECOMPOSE | INDEX | self.known) - bound
+        for each in (snippet, *([when] if when else [])):
+            self.found += unbound_names(each, bound, known | DTYPES | CONSTANTS)
+            surface = AllowedNames(
+                known - CONSTANTS - DTYPES, bound, attributes=ATTRIBUTES["decompose"]
+            )
+            self.found += check_vocabulary(each, surface)
+        calls = (
+            self._example(text, signature, (*at, "examples", i))
+            for i, text in enumerate(entry.examples)
+        )
+        return Composition(
+            signature,
+            snippet,
+            when,
+            frozenset(self.ignored(entry.ignores, signature, (*at, "ignores"))),
+            entry.opset,
+            entry.before,
+            tuple(each for each in calls if each is not None),
+        )
+
+    def _signature(
+        self, name: str, entry: CompositionEntry, at: Location
+    ) -> ForeignSignature | None:
+        system = self.file.foreign
+        if system != "onnx":
+            for key in ("opset", "before"):
+                if getattr(entry, key) is not None:
+                    self._wrong("alias-argument", f"{TITLES[system]} has no opsets", (*at, key))
+        opset = None if entry.before is None else entry.before - 1
+        signature = signatures(system, opset).get(name)
+        if signature is None:
+            near = suggest(name, signatures(system, opset))
+            hint = f"did you mean `{near}`?" if near else None
+            old = f" in opset {opset}" if opset else ""
+            self._wrong("unknown-alias", f"{TITLES[system]} has no `{name}`{old}", at, hint)
+        return signature
+
+    def ignored(
+        self, names: Sequence[str], signature: ForeignSignature | None, at: Location
+    ) -> Iterator[str]:
+        """Parameters, each of which there is; without a signature, of some operator."""
+        for index, name in enumerate(names):
+            table = signatures(self.file.foreign)
+            has = name in signature.parameters if signature else table.has_parameter(name)
+            if not has:
+                title = TITLES[self.file.foreign]
+                whose = f"`{signature.name}`" if signature else f"an operator of {title}"
+                hint = f"it is `{signature}`" if signature else None
+                message = f"`{name}` is no argument of {whose}"
+                self._wrong("alias-argument", message, (*at, index), hint)
+            yield name
+
+    def _snippet(self, value: str | CasesEntry, at: Location) -> Snippet | None:
+        if isinstance(value, CasesEntry):
+            snippet, problems = read_cases(value, self.document, at, self._syntax)
+            self.found += problems
+            return snippet
+        try:
+            return Snippet(parse(value), self.document, at)
+        except SnippetError as error:
+            self.found.append(self._syntax(error, self.document, at))
+            return None
+
+    def _example(self, text: str, signature: ForeignSignature, at: Location) -> Snippet | None:
+        """A call, of which the name need not be one of the language."""
+        try:
+            call = parse_expression(text.replace(signature.name, "f" * len(signature.name), 1))
+        except SnippetError as error:
+            self.found.append(self._syntax(error, self.document, at))
+            return None
+        return Snippet(Program((), call, text), self.document, at)
+
+    def _syntax(self, error: SnippetError, document: Document, at: Location) -> Diagnostic:
+        place = (error.line, error.column, error.end_line, error.end_column)
+        return Diagnostic(
+            error.code, error.message, document.snippet_span(at, *place), hint=error.hint
+        )
+
+    def _wrong(self, code: str, message: str, at: Location, hint: str | None = None) -> None:
+        self.found.append(Diagnostic(code, message, self.document.span(at), hint=hint))
