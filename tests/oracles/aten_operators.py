@@ -3,10 +3,13 @@
 python tests/oracles/aten_operators.py > tripybuild/schema/foreign/aten.txt
 """
 
+import inspect
 import sys
 
 # Of the names that begin with `_`, those that exported programs hold.
 CORE = ("_to_copy", "_native_batch_norm_legit_no_training", "_softmax", "_log_softmax")
+# Operators that take graphs; they have no schema.
+HIGHER_ORDER = ("cond", "scan", "while_loop")
 
 
 def lines():
@@ -16,7 +19,20 @@ def lines():
     schemas = {str(s).partition("(")[0]: s for s in torch._C._jit_get_all_schemas()}
     names = (name for name in torch._C._dispatch_get_all_op_names() if name.startswith("aten::"))
     chosen = (schemas[name] for name in names if name in schemas)
-    return sorted(_aten_line(schema) for schema in chosen if _is_functional(schema))
+    higher = (_higher_order_line(torch, name) for name in HIGHER_ORDER)
+    return sorted([*(_aten_line(s) for s in chosen if _is_functional(s)), *higher])
+
+
+def _higher_order_line(torch, name):
+    call = type(getattr(torch.ops.higher_order, name)).__call__
+    _, *parameters = inspect.signature(call).parameters.values()
+    return _line(name, [_signature_word(each) for each in parameters], [], "*")
+
+
+def _signature_word(parameter):
+    empty = parameter.default is parameter.empty
+    given = "" if empty else "=[]" if parameter.default == () else _default(parameter.default)
+    return parameter.name + given
 
 
 def _is_functional(schema):

@@ -242,5 +242,14 @@ CODES: dict[str, str] = {
     "registry-read-only": "The built-in registry of an installed package is read-only.",
     "function-not-found": "The Python file has no function or module of this name.",
     "program-failed": "The user's Python code raised this exception while it was traced.",
+    # Importing a program
+    "import-unsupported": (
+        "The program to import uses something that a specification cannot say: sizes that depend "
+        "on the values of tensors, inputs that are numbers, or objects."
+    ),
+    "import-not-decomposed": (
+        "The exported program holds calls that change what they are given, or that only PyTorch "
+        "can break up. Save it decomposed."
+    ),
     "internal": "This is a bug of tripybuild, not of the file or the command.",
 }
