@@ -182,7 +182,7 @@ def _weight(program: "ExportedProgram", path: str) -> SourceWeight:
 
 def to_numpy(tensor: "torch.Tensor") -> np.ndarray[Any, Any]:
     """Give a tensor's data; it shares memory where it can."""
-    import torch  # noqa: PLC0415 - whoever has a tensor has it
+    import torch  # noqa: PLC0415 - where there is a tensor it is there
 
     plain = tensor.detach().cpu().contiguous()
     found = BY_TORCH[str(plain.dtype).removeprefix("torch.")]
@@ -288,7 +288,7 @@ def _arguments(node: "Node", module: "GraphModule", schema: Any) -> Iterator[tup
 
 
 def _argument(given: Any, module: "GraphModule") -> Any:
-    import torch  # noqa: PLC0415 - whoever has a program has it
+    import torch  # noqa: PLC0415 - where there is a program it is there
 
     match given:
         case torch.fx.Node(op="get_attr"):
@@ -344,7 +344,7 @@ def _name(node: "Node") -> str:
 
 def _meta(value: Any) -> Meta:
     """What the metadata of a node says of its value."""
-    import torch  # noqa: PLC0415 - whoever has a program has it
+    import torch  # noqa: PLC0415 - where there is a program it is there
 
     match value:
         case torch.Tensor():

@@ -1,6 +1,7 @@
-"""Sizes of PyTorch's programs: the text of sympy's expressions as sizes over named symbols.
+"""Sizes of PyTorch's programs: expressions of sympy as sizes over named symbols.
 
-A symbol such as `s77` gets a name: that of its `Dim`, or one by its place, as `B` for the first
+They come as sympy prints them, `s77//2`, or as constructors, `FloorDiv(Symbol('s77'), Integer(2))`,
+in files. A symbol gets a name: that of its `Dim`, or one by its place, as `B` for the first
 dimension. Symbols that an operator makes of data, `u0`, are none of a size.
 """
 
@@ -8,48 +9,15 @@ import ast
 import keyword
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
 
-from tripybuild.symbolic import dim_text
 from tripybuild.symbolic.dims import RESERVED, Dim, Size, maximum, minimum
 from tripybuild.types.size_range import SizeRange
 
-_SYMBOL = re.compile(r"\b[a-z_]\w*\d\b(?!\()")
+_LONGEST, _DEEPEST, _LARGEST_POWER = 10_000, 100, 8
 _FREE = "STUVWXYZ"
-_LARGEST_POWER = 8
-
-
-def _floor_division(left: Size, right: Size) -> Size:
-    return left // right
-
-
-def _remainder(left: Size, right: Size) -> Size:
-    return left % right
-
-
-def _ceiling_division(left: Size, right: Size) -> Size:
-    return -(-left // right)
-
-
-def _same(value: Size) -> Size:
-    return value
-
-
-# What sympy and PyTorch's own functions over sizes are called when they are printed. A true
-# division is there only under what rounds it, which `_Exact` brings together.
-_FUNCTIONS: Mapping[str, Callable[..., object]] = {
-    "Max": maximum,
-    "Min": minimum,
-    "Mod": _remainder,
-    "PythonMod": _remainder,
-    "FloorDiv": _floor_division,
-    "CleanDiv": _floor_division,
-    "CeilDiv": _ceiling_division,
-    "Identity": _same,
-}
-_ROUNDING = {"floor": "FloorDiv", "FloorToInt": "FloorDiv"} | {
-    "ceiling": "CeilDiv",
-    "CeilToInt": "CeilDiv",
-}
 
 
 class SizeTable:
@@ -71,55 +39,171 @@ class SizeTable:
     def read(self, text: str) -> Size:
         """Give the size that a text says; ValueError where it says none."""
         if text not in self._read:
-            value = dim_text.parse(_arithmetic(text), self._symbols, _FUNCTIONS)
+            value = _value(parse(text), self._symbols)
             if not isinstance(value, int | Dim) or isinstance(value, bool):
                 raise ValueError(f"`{text[:80]}` is not a size")
             self._read[text] = value
         return self._read[text]
 
 
-def _arithmetic(text: str) -> str:
-    """A text without powers and rounded quotients, which sizes are not written with."""
-    if "**" not in text and "/" not in text.replace("//", ""):
-        return text
+def parse(text: str) -> ast.expr:
+    """Give the expression of a text.
+
+    Raises:
+        ValueError: It is none, or too long.
+    """
+    if len(text) > _LONGEST:
+        raise ValueError(f"a size is at most {_LONGEST} characters long")
     try:
-        tree = ast.parse(text, mode="eval")
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return ast.parse(text, mode="eval").body
+    except (SyntaxError, RecursionError, MemoryError) as error:
         raise ValueError(f"`{text[:80]}` is not an expression") from error
-    return ast.unparse(_Exact().visit(tree))
 
 
-class _Exact(ast.NodeTransformer):
-    """Powers as products, and a true division with what rounds it as one of integers."""
+@dataclass(frozen=True, slots=True)
+class _Ratio:
+    """A quotient that is exact: what rounds it makes a size of it."""
 
-    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        self.generic_visit(node)
+    size: Size
+    by: int
+
+    def floor(self) -> Size:
+        return self.size // self.by
+
+    def ceiling(self) -> Size:
+        return -(-self.size // self.by)
+
+
+def _sum(left: Any, right: Any) -> Any:
+    one, other = _ratio(left), _ratio(right)
+    return _exact(one.size * other.by + other.size * one.by, one.by * other.by)
+
+
+def _product(left: Any, right: Any) -> Any:
+    one, other = _ratio(left), _ratio(right)
+    return _exact(one.size * other.size, one.by * other.by)
+
+
+def _quotient(left: Any, right: Any) -> Any:
+    if not isinstance(right, int) or right < 1:
+        raise ValueError("only a number divides exactly")
+    return _product(left, _Ratio(1, right))
+
+
+def _power(base: Size, exponent: int) -> Any:
+    if not isinstance(exponent, int) or not 0 < exponent <= _LARGEST_POWER:
+        raise ValueError("the exponent of a size is a small number")
+    return reduce(_product, [base] * exponent)
+
+
+def _ratio(value: Any) -> _Ratio:
+    return value if isinstance(value, _Ratio) else _Ratio(value, 1)
+
+
+def _exact(size: Size, by: int) -> Any:
+    """A size where the division leaves no rest for sure, which its normal form tells."""
+    rest = size % by
+    return size // by if isinstance(rest, int) and not rest else _Ratio(size, by)
+
+
+def _floor_quotient(left: Any, right: Any) -> Size:
+    if isinstance(left, _Ratio) or isinstance(right, _Ratio):
+        raise ValueError("a quotient of quotients")  # noqa: TRY004 - as all that is no size
+    found: Size = left // right
+    return found
+
+
+def _remainder(left: Size, right: Size) -> Size:
+    return left - right * _floor_quotient(left, right)
+
+
+def _floor(value: Any) -> Size:
+    return value.floor() if isinstance(value, _Ratio) else value
+
+
+def _ceiling(value: Any) -> Size:
+    return value.ceiling() if isinstance(value, _Ratio) else value
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+# Functions of sympy, and those that PyTorch adds for sizes.
+_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    "Add": lambda *values: reduce(_sum, values),
+    "Mul": lambda *values: reduce(_product, values),
+    "Pow": _power,
+    "Integer": _same,
+    "Rational": _quotient,
+    "Max": maximum,
+    "Min": minimum,
+    "Mod": _remainder,
+    "PythonMod": _remainder,
+    "FloorDiv": _floor_quotient,
+    "CleanDiv": _floor_quotient,
+    "IntTrueDiv": _quotient,
+    "floor": _floor,
+    "FloorToInt": _floor,
+    "ceiling": _ceiling,
+    "CeilToInt": _ceiling,
+    "Identity": _same,
+}
+_BINARY: Mapping[type[ast.operator], Callable[..., Any]] = {
+    ast.Add: _sum,
+    ast.Sub: lambda left, right: _sum(left, _product(right, -1)),
+    ast.Mult: _product,
+    ast.Div: _quotient,
+    ast.FloorDiv: _floor_quotient,
+    ast.Mod: _remainder,
+    ast.Pow: _power,
+}
+
+
+def _value(node: ast.expr, symbols: Mapping[str, Dim], depth: int = 0) -> Any:
+    """Compute an expression; ValueError where it is none of sizes."""
+    if depth > _DEEPEST:
+        raise ValueError("the expression is too deep")
+    known = _symbol(node)
+    if known is not None and known in symbols:
+        return symbols[known]
+    try:
         match node:
-            case ast.BinOp(op=ast.Pow(), right=ast.Constant(value=int(power))) if (
-                0 < power <= _LARGEST_POWER
-            ):
-                product = node.left
-                for _ in range(power - 1):
-                    product = ast.BinOp(product, ast.Mult(), node.left)
-                return product
-        return node
-
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        self.generic_visit(node)
-        match node:
-            case ast.Call(func=ast.Name(id=name), args=[inner], keywords=[]) if name in _ROUNDING:
-                match inner:
-                    case (
-                        ast.BinOp(op=ast.Div(), left=left, right=right)
-                        | ast.Call(func=ast.Name(id="IntTrueDiv"), args=[left, right])
-                    ):
-                        return ast.Call(ast.Name(_ROUNDING[name]), [left, right], [])
-        return node
+            case ast.Constant(value=int(value)) if not isinstance(value, bool):
+                return value
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return _product(_value(operand, symbols, depth + 1), -1)
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
+                sides = (_value(each, symbols, depth + 1) for each in (left, right))
+                return _BINARY[type(op)](*sides)
+            case ast.Call(func=ast.Name(id=name), args=given, keywords=[]) if name in _FUNCTIONS:
+                return _FUNCTIONS[name](*(_value(each, symbols, depth + 1) for each in given))
+    except (TypeError, ZeroDivisionError) as error:
+        raise ValueError(f"`{ast.unparse(node)[:80]}` is not a size") from error
+    raise ValueError(f"`{ast.unparse(node)[:80]}` is not part of a size")
 
 
-def symbols_in(text: str) -> list[str]:
+def _symbol(node: ast.AST) -> str | None:
+    """The symbol that an expression is, in either form."""
+    match node:
+        case ast.Name(id=name):
+            return name
+        case ast.Call(func=ast.Name(id="Symbol"), args=[ast.Constant(value=str(name))]):
+            return name
+    return None
+
+
+def single_symbol(text: str) -> str | None:
+    """The symbol that a size is, if it is nothing else."""
+    return _symbol(parse(text))
+
+
+def _symbols_in(text: str) -> list[str]:
     """The symbols that the text of a size names, in order."""
-    return _SYMBOL.findall(text)
+    tree = parse(text)
+    called = {id(each.func) for each in ast.walk(tree) if isinstance(each, ast.Call)}
+    found = [_symbol(each) for each in ast.walk(tree) if id(each) not in called]
+    return [each for each in found if each is not None]
 
 
 def choose_names(
@@ -147,7 +231,7 @@ def choose_names(
             choose(symbol, plain, f"{plain}_size")
     for shape in inputs:
         for at, size in enumerate(shape):
-            for symbol in symbols_in(size) if isinstance(size, str) else ():
+            for symbol in _symbols_in(size) if isinstance(size, str) else ():
                 if symbol not in names:
                     choose(symbol, _usual_name(at, len(shape)))
     return names
