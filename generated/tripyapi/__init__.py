@@ -161,6 +161,7 @@ if TYPE_CHECKING:
     from tripyapi.ops.nn.log_sigmoid import log_sigmoid as log_sigmoid
     from tripyapi.ops.nn.log_softmax import log_softmax as log_softmax
     from tripyapi.ops.nn.lrn import lrn as lrn
+    from tripyapi.ops.nn.lstm import lstm as lstm
     from tripyapi.ops.nn.matmul import matmul as matmul
     from tripyapi.ops.nn.max_average_blend_pool import (
         max_average_blend_pool as max_average_blend_pool,
@@ -428,6 +429,7 @@ _PLACES = {
     "logspace": "tripyapi.ops.create.logspace",
     "logsumexp": "tripyapi.ops.math.logsumexp",
     "lrn": "tripyapi.ops.nn.lrn",
+    "lstm": "tripyapi.ops.nn.lstm",
     "lt": "tripyapi.ops.math.lt",
     "masked_fill": "tripyapi.ops.math.masked_fill",
     "matmul": "tripyapi.ops.nn.matmul",
@@ -682,6 +684,7 @@ __all__ = [
     "logspace",
     "logsumexp",
     "lrn",
+    "lstm",
     "lt",
     "masked_fill",
     "matmul",

@@ -33,9 +33,17 @@ def compute(op: Evil, input: Array) -> Any:
 '''
 FINE = [
     "return input + np.exp(input)",
+    "def f(x: Array) -> Array:\n        return x + input\n    return f(f(input))",
     "N = op.input.shape[0]\n    return [arrays.convert(input, op.dtype) for i in range(N)]",
 ]
 HOSTILE = [
+    "def f(x: Array) -> Array:\n        return f(x)\n    return f(input)",
+    "def f(x: Array) -> Array:\n        return open('x')\n    return f(input)",
+    "def f(x: Array) -> Array:\n        return x\n    return [f][0](input)",
+    "def f(x: Array = open('x')) -> Array:\n        return x\n    return f(input)",
+    "def np(x: Array) -> Array:\n        return x\n    return np(input)",
+    "@classmethod\n    def f(x: Array) -> Array:\n        return x\n    return f(input)",
+    "def f(x: Array, x: Array) -> Array:\n        return x\n    return f(input, input)",
     "import os",
     "import numpy as np\n    return np.load('x')",
     "return __import__('os').system('x')",

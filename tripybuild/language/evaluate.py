@@ -15,7 +15,7 @@ from tripybuild.language.frame import COLLECTIONS, EvaluationError, Frame, Meter
 from tripybuild.language.grammar import Assignment, Program
 from tripybuild.language.limits import MAXIMUM_STEPS, check_length, show
 from tripybuild.language.operations import Truth, binary, comparison, unary
-from tripybuild.language.program import Choice, Let, LetBinding
+from tripybuild.language.program import Choice, Function, Let, LetBinding
 from tripybuild.language.records import Record
 from tripybuild.language.vocabulary import Vocabulary
 
@@ -66,6 +66,22 @@ def _lines(frame: Frame, node: Let) -> Any:
     inner = frame.inner()
     _assign(inner, node.lines)
     return _value(inner, node.value)
+
+
+class _LocalFunction:
+    """A function of the snippet, which sees the names above it; its steps are the snippet's."""
+
+    def __init__(self, frame: Frame, node: Function) -> None:
+        self.frame, self.node = frame.inner(), node
+
+    def __call__(self, *values: object) -> Any:
+        parameters = self.node.parameters
+        if len(values) != len(parameters):
+            count = f"{len(parameters)} tensors, and is given {len(values)}"
+            self.frame.fail(self.node, f"this function takes {count}")
+        inner = self.frame.inner()
+        inner.variables.update(zip(parameters, values, strict=True))
+        return _value(inner, self.node.value)
 
 
 def _result(frame: Frame, node: ast.expr) -> Any:
@@ -317,9 +333,10 @@ def attribute(frame: Frame, node: ast.Attribute, value: Any, what: str) -> Any:
 
 
 def require_callable(frame: Frame, node: ast.expr, value: Any) -> Callable[..., Any]:
-    """Let a value be called that is of the vocabulary, or is one of the host's names."""
+    """Let a value be called that is of the snippet or the vocabulary, or a name of the host's."""
     if callable(value) and (
-        frame.vocabulary.may_call(value) or any(value is own for own in frame.names.values())
+        isinstance(value, _LocalFunction)
+        or frame.vocabulary.may_call(value) or any(value is own for own in frame.names.values())
     ):
         return value  # type: ignore[no-any-return]
     if isinstance(value, list) and frame.vocabulary.lists is not None:
@@ -348,6 +365,7 @@ _WALKERS: Final[dict[type[ast.AST], Callable[[Frame, Any], Any]]] = {
     ast.IfExp: _conditional,
     Choice: _conditional,
     Let: _lines,
+    Function: _LocalFunction,
     ast.Call: _call,
     ast.Subscript: _subscript,
     ast.Slice: _slice,

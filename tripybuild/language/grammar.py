@@ -17,7 +17,7 @@ from tripybuild.language.limits import (
     MAXIMUM_STATEMENTS,
     oversize_reason,
 )
-from tripybuild.language.program import Assignment, Program
+from tripybuild.language.program import Assignment, Function, Program, let
 from tripybuild.language.syntax import ALLOWED, OPERATORS, PARTS, REFUSED, SnippetError, position
 
 __all__ = ["Assignment", "Program", "SnippetError", "parse", "parse_expression"]
@@ -29,23 +29,58 @@ _FOREIGN: Final = re.compile(r"[^ -~\n\t]")
 
 
 @lru_cache(maxsize=8192)
-def parse(text: str) -> Program:
+def parse(text: str, *, functions: bool = False) -> Program:
     """Read a snippet: at most eight statements, of which the last one is the result.
 
     Equal texts give the same program object, so its nodes must not be changed.
+
+    Args:
+        text: The snippet.
+        functions: Whether a line may define a function, for operators that run one.
     """
-    module = _read(text)
-    *before, last = module.body
-    assignments = [_assignment(statement) for statement in before]
+    lines, result = _statements(_read(text).body, functions=functions)
+    return Program(tuple(lines), result, text)
+
+
+def _statements(body: list[ast.stmt], *, functions: bool) -> tuple[list[Assignment], ast.expr]:
+    """The lines and the result of a snippet or of a function, each expression checked."""
+    *before, last = body
+    lines = [
+        _function(each) if functions and isinstance(each, ast.FunctionDef) else _assignment(each)
+        for each in before
+    ]
     if isinstance(last, ast.Assign):
         raise SnippetError("a snippet ends with its result", position(last), hint=_STATEMENT_HINT)
     if not isinstance(last, (ast.Return, ast.Expr)):
         _refuse(last)
     if last.value is None:
         raise SnippetError("`return` needs an expression", position(last))
-    for value in (*(assignment.value for assignment in assignments), last.value):
-        _check(value)
-    return Program(tuple(assignments), last.value, text)
+    for value in (*(line.value for line in lines), last.value):
+        if not isinstance(value, Function):
+            _check(value)
+    return lines, last.value
+
+
+def _function(node: ast.FunctionDef) -> Assignment:
+    """`def step(state, row): ...`: names in parentheses, then lines as a snippet has them."""
+    _check_name(node.name, node)
+    given, hint = node.args, "a function is `def name(a, b):`, then lines and `return`"
+    names = [each.arg for each in given.args]
+    extra = (given.posonlyargs, given.kwonlyargs, given.vararg, given.kwarg, given.defaults)
+    annotated = node.returns or any(each.annotation for each in given.args)
+    generic = getattr(node, "type_params", None)  # since Python 3.12
+    if not names or any(extra) or annotated or node.decorator_list or generic:
+        raise SnippetError("a function takes tensors by position", position(node), hint=hint)
+    if len({node.name, *names}) <= len(names):
+        raise SnippetError(f"`{node.name}` has a name twice", position(node), hint=hint)
+    for each in given.args:
+        _check_name(each.arg, each)
+    _check_count(node.body)
+    if not isinstance(node.body[-1], ast.Return):
+        raise SnippetError("a function ends with `return`", position(node.body[-1]), hint=hint)
+    lines, result = _statements(node.body, functions=False)
+    made = ast.copy_location(Function(names, let(lines, result)), node)
+    return Assignment((node.name,), made)
 
 
 def parse_expression(text: str) -> ast.expr:
@@ -84,10 +119,14 @@ def _read(text: str) -> ast.Module:
 def _check_size(text: str, module: ast.Module) -> None:
     if not module.body:
         raise SnippetError("the snippet is empty", _whole(text), code="snippet-syntax")
-    if len(module.body) > MAXIMUM_STATEMENTS:
+    _check_count(module.body)
+
+
+def _check_count(body: list[ast.stmt]) -> None:
+    if len(body) > MAXIMUM_STATEMENTS:
         message = f"a snippet may have at most {MAXIMUM_STATEMENTS} statements"
         hint = "name a helper that does a part of the work"
-        where = position(module.body[MAXIMUM_STATEMENTS])
+        where = position(body[MAXIMUM_STATEMENTS])
         raise SnippetError(message, where, code="snippet-limit", hint=hint)
 
 

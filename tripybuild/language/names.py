@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 from tripybuild.language.grammar import Program, parse_expression
-from tripybuild.language.program import Let
+from tripybuild.language.program import Function, Let
 from tripybuild.language.syntax import children, walk
 
 # What a message fills in: `the rank is {len(S)}`. Other braces are only braces.
@@ -85,6 +85,9 @@ def _visit(node: ast.AST, known: frozenset[str], found: list[ast.Name]) -> None:
     if isinstance(node, ast.Name):
         if node.id not in known:
             found.append(node)
+        return
+    if isinstance(node, Function):
+        _visit(node.value, known | {*node.parameters}, found)
         return
     if isinstance(node, Let):
         for line in node.lines:

@@ -37,6 +37,19 @@ class Program:
         return _text(self) if self.written is None else self.written
 
 
+class Function(ast.expr):
+    """A function of a decomposition, `def step(state, row): ...`, which an operator runs.
+
+    Its value may have lines of its own. It reads the names that are assigned above it, too.
+    """
+
+    _fields = ("parameters", "value")
+
+    def __init__(self, parameters: list[str], value: ast.expr) -> None:
+        super().__init__()
+        self.parameters, self.value = parameters, value
+
+
 class Choice(ast.IfExp):
     """`body` where `test` holds, else `orelse`: two ends of a program."""
 
@@ -78,10 +91,13 @@ def choice(shared: Program | None, cases: list[tuple[ast.expr | None, Program]])
 
 
 def _end(program: Program) -> ast.expr:
-    if not program.assignments:
-        return program.result
-    lines = [LetBinding(each.targets, each.value) for each in program.assignments]
-    return ast.copy_location(Let(lines, program.result), program.result)
+    return let(program.assignments, program.result)
+
+
+def let(lines: Iterable[Assignment], value: ast.expr) -> ast.expr:
+    """A value behind the lines that it reads; the value itself where there are none."""
+    bindings = [LetBinding(each.targets, each.value) for each in lines]
+    return ast.copy_location(Let(bindings, value), value) if bindings else value
 
 
 def _text(program: Program) -> str:
@@ -92,7 +108,12 @@ def _text(program: Program) -> str:
 
 
 def _lines_text(lines: Iterable[Assignment | LetBinding], indent: str = "") -> Iterator[str]:
-    return (f"{indent}{', '.join(each.targets)} = {source_text(each.value)}" for each in lines)
+    for each in lines:
+        if isinstance(each.value, Function):
+            yield f"{indent}def {each.targets[0]}({', '.join(each.value.parameters)}):"
+            yield from _end_text(each.value.value, f"{indent}    ")
+        else:
+            yield f"{indent}{', '.join(each.targets)} = {source_text(each.value)}"
 
 
 def _end_text(node: ast.expr, indent: str = "") -> Iterator[str]:

@@ -103,7 +103,7 @@ OPERATORS: Final[dict[type[ast.AST], str]] = {
 
 REFUSED: Final[dict[str, tuple[str, str | None]]] = {
     "Lambda": ("`lambda`", "name a function of the vocabulary instead"),
-    "FunctionDef": ("`def`", None),
+    "FunctionDef": ("`def`", "only a decomposition has functions, for operators that run them"),
     "AsyncFunctionDef": ("`async def`", None),
     "ClassDef": ("`class`", None),
     "For": ("a `for` loop", "write a comprehension, such as `[d + 1 for d in S]`"),

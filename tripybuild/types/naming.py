@@ -22,6 +22,9 @@ RESERVED = frozenset(
 # What generated functions call by these names: no name of a declaration can hide it.
 SPOKEN = frozenset({"check", "cls", "dtypes", "hlo", "np", "onnx", "require", "self", "trt"})
 
+# What decompositions, references and lowerings call the operation.
+OPERATION = "op"
+
 # The parts of a generated package: nothing declared can be called so beside them.
 LAYERS = frozenset(
     {

@@ -72,6 +72,36 @@ def test_lines_bind_names():
     assert value("*a, b = xs\nreturn a, b", xs=(1,)) == ([], 1)
 
 
+def test_functions_are_called_and_handed_over():
+    """They read what is assigned above them, and each call has names of its own."""
+    text = """\
+base = 10
+def add(a, b):
+  base_and_a = base + a
+  return base_and_a + b
+def fold(a, b):
+  return add(add(a, b), b)
+return fold(1, 2), run(add, 3), [add(a, a) for a in [1, 2]]"""
+    program = parse(text, functions=True)
+    found = evaluate(program, {"run": lambda function, x: function(x, 0)}, PYTHON)
+    assert found == (25, 13, [12, 14])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("def f(a): return a\nreturn f(1, 2)", "this function takes 1 tensors, and is given 2"),
+        ("def f(a): return f(a)\nreturn f(1)", "`f` is not defined"),
+        ("def f(a): return sum(range(a))\nreturn [f(99999) for i in range(9)]", "the snippet needs"),
+    ],
+)
+def test_functions_that_fail(text, message):
+    """None calls itself, and what they do is counted."""
+    with pytest.raises(EvaluationError) as caught:
+        evaluate(parse(text, functions=True), {}, PYTHON)
+    assert caught.value.message.startswith(message)
+
+
 def test_words_of_our_own():
     """The words that are not Python's, and the constants."""
     assert value("is_int(1), is_int(True), is_int(1.0), sqrt(4), floor(1.5), ceil(1.5)") == (

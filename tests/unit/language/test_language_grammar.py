@@ -7,6 +7,8 @@ from hypothesis import given, settings, strategies as st
 
 from tripybuild.language.grammar import SnippetError, parse, parse_expression
 from tripybuild.language.limits import MAXIMUM_CHARACTERS
+from tripybuild.language.names import free_names
+from tripybuild.language.program import Program
 
 ACCEPTED = [
     "T[N, C // groups, *K]",
@@ -130,6 +132,58 @@ def test_odd_literals_are_refused(text):
     """What Python only warns of is a mistake, whatever is done with warnings outside."""
     with pytest.raises(SnippetError):
         parse(text)
+
+
+STEP = """\
+def step(h, row):
+  a, b = split(row, 2)
+  return [a * h, b]
+def twice(h, row):
+  return step(*step(h, row))
+last, seen = scan(step, [x], [rows])
+return last, twice(seen, y)"""
+REFUSED_FUNCTIONS = {
+    "def f(): return 1\nreturn 1": "a function takes tensors by position",
+    "def f(x, *y): return 1\nreturn 1": "a function takes tensors by position",
+    "def f(x, y=1): return 1\nreturn 1": "a function takes tensors by position",
+    "def f(x: int): return 1\nreturn 1": "a function takes tensors by position",
+    "def f(x) -> int: return 1\nreturn 1": "a function takes tensors by position",
+    "def f(*, x): return 1\nreturn 1": "a function takes tensors by position",
+    "@g\ndef f(x): return 1\nreturn 1": "a function takes tensors by position",
+    "def f(f): return 1\nreturn 1": "`f` has a name twice",
+    "def f(_x): return 1\nreturn 1": "`_x`: no name begins with `_` or holds `__`",
+    "def __f(x): return 1\nreturn 1": "`__f`: no name begins with `_` or holds `__`",
+    "def f(x): x\nreturn 1": "a function ends with `return`",
+    "def f(x): return lambda: x\nreturn 1": "`lambda` is not part of the snippet language",
+    "def f(x): return x._y\nreturn 1": "`_y`: no name begins with `_` or holds `__`",
+    "def f(x):\n def g(y): return y\n return g\nreturn 1": "`def` is not part of",
+    "def f(x):\n" + " a = 1\n" * 8 + " return a\nreturn 1": "a snippet may have at most 8 statements",
+    "def f(x): return x": "`def` is not part of the snippet language",
+    "async def f(x): return x\nreturn 1": "`async def` is not part of the snippet language",
+}
+
+
+def test_reads_functions():
+    """A function sees its parameters, what is assigned above it, and what is free."""
+    program = parse(STEP, functions=True)
+    assert free_names(program) == ("split", "scan", "x", "rows", "y")
+    made = Program(program.assignments, program.result)
+    assert made.text == STEP.replace("  ", "    ").replace("last, twice(seen, y)", "(last, twice(seen, y))")
+
+
+@pytest.mark.parametrize("text", REFUSED_FUNCTIONS, ids=lambda text: text[:20])
+def test_refuses_functions(text):
+    """A function is names in parentheses, lines, and a result."""
+    with pytest.raises(SnippetError) as caught:
+        parse(text, functions=True)
+    assert caught.value.message.startswith(REFUSED_FUNCTIONS[text])
+
+
+def test_functions_are_for_decompositions():
+    """No other snippet has them, and the hint says which do."""
+    with pytest.raises(SnippetError) as caught:
+        parse(STEP)
+    assert caught.value.hint == "only a decomposition has functions, for operators that run them"
 
 
 def test_reads_assignments():

@@ -219,13 +219,19 @@ class FileChecker:
         if "__" in node.name and not (method and (self.names.is_tensor or node.name == "__init__")):
             raise ConformanceError(node.lineno, f"a function `{node.name}`")
         self.decorators(node)
-        outer, self.names.scope = self.names.scope, FunctionScope()
+        outer, inside = self.names.scope, self.names.scope is not self.names.top
+        if inside and node.decorator_list:
+            raise ConformanceError(node.lineno, "a decorated function inside of another")
+        self.names.scope = FunctionScope()
+        if inside:  # it reads what is bound around it
+            self.names.scope = FunctionScope(set(outer.bound), set(outer.callables))
         arguments = node.args
         given = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
         given += [each for each in (arguments.vararg, arguments.kwarg) if each is not None]
+        if len({each.arg for each in given}) < len(given):  # which Python says when it compiles
+            raise ConformanceError(node.lineno, f"two arguments of `{node.name}` have one name")
         for each in given:
-            if each.arg in self.names.scope.bound:  # which Python says only when it compiles
-                raise ConformanceError(each.lineno, f"two arguments `{each.arg}`")
+            self.names.scope.callables.discard(each.arg)
             self.names.bind(each.arg, each)
             if each.annotation is not None:
                 self.names.annotation(each.annotation)
@@ -241,7 +247,10 @@ class FileChecker:
         for statement in node.body:
             self.statement(statement)
         self.names.scope = outer
-        if not method and not any(_is_overload(each) for each in node.decorator_list):
+        if inside:
+            self.names.bind(node.name, node)
+            outer.callables.add(node.name)
+        elif not method and not any(_is_overload(each) for each in node.decorator_list):
             self.define(node)
 
     def decorators(self, node: _Scope) -> None:

@@ -146,6 +146,11 @@ class Body:
         """One statement."""
         self.lines.append(" " * self.indent + render(list(parts), self.indent))
 
+    def space(self) -> None:
+        """A blank line, but at the beginning of a block and behind another one."""
+        if self.lines and self.lines[-1] and not self.lines[-1].endswith(":"):
+            self.lines.append("")
+
     def block(self, *opening: Doc) -> "Body":
         """A statement that opens a block; the body of the block."""
         self.add(*opening)

@@ -1,7 +1,8 @@
 """Name rewriting: snippet names to names of generated Python."""
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from tripybuild.codegen.python.conditions import explicit, sizes_in_loop
@@ -38,6 +39,16 @@ class NameRewriter:
         self.operator_call = operator_call
         self.sizes = sizes
         self.local: frozenset[str] = frozenset()
+
+    @contextmanager
+    def inside(self, names: Iterable[str]) -> Iterator[None]:
+        """Let names stand for themselves: parameters of a function, and what its lines assign."""
+        outer = self.local
+        self.local |= {*names}
+        try:
+            yield
+        finally:
+            self.local = outer
 
     def rewrite(self, node: ast.expr) -> ast.expr:
         """A rewritten copy, without positions: the snippet stays as it is."""

@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterable, Set as AbstractSet
 
 from tripybuild.codegen.python.expressions import returned_value, statement_value
 from tripybuild.codegen.python.file_text import Body
+from tripybuild.codegen.python.layout import call
 from tripybuild.codegen.python.rewrite import NameRewriter
 from tripybuild.language.grammar import UNREAD, Assignment, Program
-from tripybuild.language.program import Choice, Let, LetBinding
+from tripybuild.language.program import Choice, Function, Let, LetBinding
 from tripybuild.language.syntax import walk
 
 
@@ -21,8 +22,41 @@ def assign(program: Program, rewriter: NameRewriter, body: Body) -> None:
 def _assign(
     step: Assignment | LetBinding, names: AbstractSet[str], rewriter: NameRewriter, body: Body
 ) -> None:
+    if isinstance(step.value, Function):
+        _function(step.targets[0], step.value, rewriter, body)
+        return
     targets = [target_name(target, names) for target in step.targets]
     body.add(f"{', '.join(targets)} = ", statement_value(rewriter.rewrite(step.value)))
+
+
+def _function(name: str, node: Function, rewriter: NameRewriter, body: Body) -> None:
+    """Write a function on tensors.
+
+    ```python
+    def step(state: Tensor, row: Tensor) -> Sequence[Tensor]:
+        return [state + row, state]
+    ```
+    """
+    body.imports.name("tripyapi.tensor", "Tensor")
+    read = read_in([node.value])
+    given = [f"{target_name(each, read)}: Tensor" for each in node.parameters]
+    lines, value = ([], node.value)
+    if isinstance(value, Let):
+        lines, value = value.lines, value.value
+    several = isinstance(value, (ast.List, ast.Tuple, ast.ListComp))
+    if several:
+        body.imports.name("collections.abc", "Sequence")
+    result = "Sequence[Tensor]" if several else "Tensor"
+    body.space()
+    inner = body.block(call(f"def {name}", list(given)), f" -> {result}:")
+    own = [target.removeprefix("*") for line in lines for target in line.targets]
+    with rewriter.inside([*node.parameters, *own]):
+        _end(node.value, read, rewriter, inner, _return)
+    body.lines.append("")
+
+
+def _return(value: ast.expr, body: Body) -> None:
+    body.add("return ", returned_value(value))
 
 
 def read_names(program: Program) -> frozenset[str]:
@@ -71,7 +105,7 @@ def _define(name: str, node: ast.expr, rewriter: NameRewriter, body: Body) -> No
 def write_return(program: Program, rewriter: NameRewriter, body: Body) -> None:
     """Write a program as the end of a function: `return weights / total`."""
     assign(program, rewriter, body)
-    end(program, rewriter, body, lambda value, block: block.add("return ", returned_value(value)))
+    end(program, rewriter, body, _return)
 
 
 def end(

@@ -15,10 +15,17 @@ from tripybuild.errors.diagnostics import suggest
 Way = Sequence[str]
 Accepted = Mapping[str, Sequence[Way]]
 # What a parameter takes and an argument is: a tensor, several, a Python value, or either.
-ONE, SEVERAL, VALUE, ANY = "t", "s", "p", "?"
+ONE, SEVERAL, VALUE, REGION, ANY = "t", "s", "p", "f", "?"
 _REST = "**"
-_SPOKEN = {ONE: "a tensor", SEVERAL: "a list of tensors", VALUE: "not a tensor"}
+_SPOKEN = {
+    ONE: "a tensor",
+    SEVERAL: "a list of tensors",
+    VALUE: "not a tensor",
+    REGION: "a function",
+}
 _CLASHES = frozenset({(ONE, SEVERAL), (ONE, VALUE), (SEVERAL, ONE), (VALUE, ONE), (VALUE, SEVERAL)})
+_CLASHES |= {(each, REGION) for each in (ONE, SEVERAL, VALUE)}
+_CLASHES |= {(REGION, each) for each in (ONE, SEVERAL)}
 
 
 @dataclass(frozen=True, slots=True)

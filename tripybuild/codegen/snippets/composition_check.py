@@ -18,6 +18,7 @@ from tripybuild.codegen.python.file_text import Imports
 from tripybuild.codegen.snippets.call_check import (
     ANY,
     ONE,
+    REGION,
     SEVERAL,
     VALUE,
     Accepted,
@@ -104,6 +105,8 @@ def call_record(call: OperatorCall) -> CallRecord:
 def _letter(kind: ValueKind) -> str:
     if kind.is_list:
         return SEVERAL
+    if kind.function is not None:
+        return REGION
     return {TENSOR: ONE, OTHER: VALUE}.get(kind, ANY)
 
 
@@ -114,8 +117,8 @@ def _parameter_text(parameter: SignatureParameter) -> str:
     forms = options(parameter.argument.pattern)
     takes = ANY
     if isinstance(parameter.argument, Attribute):
-        open_ = any(isinstance(f, RegionPattern) or _is_size(f) for f in forms)
-        takes = ANY if open_ else VALUE
+        takes = ANY if any(map(_is_size, forms)) else VALUE
+        takes = REGION if any(isinstance(each, RegionPattern) for each in forms) else takes
     elif all(isinstance(form, TensorPattern) for form in forms):
         takes = ONE
     elif all(isinstance(form, TensorsPattern) for form in forms):

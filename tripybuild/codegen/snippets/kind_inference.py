@@ -24,7 +24,7 @@ from tripybuild.codegen.snippets.value_kinds import (
     row,
 )
 from tripybuild.language.grammar import Assignment, Program
-from tripybuild.language.program import Choice, Let, LetBinding
+from tripybuild.language.program import Choice, Function, Let, LetBinding
 from tripybuild.language.vocabulary import PYTHON
 from tripybuild.types.shapes import SHAPE_FUNCTIONS
 
@@ -82,6 +82,7 @@ class KindInference:
         self.faults: list[SnippetFault] = []
         self.calls: list[OperatorCall] = []
         self._operator: dict[int, bool] = {}
+        self._parameters: dict[str, int] = {}  # how many each function of the snippet has
 
     def follow(self, program: Program) -> ValueKind:
         """What a program gives. The names that it assigns are its own."""
@@ -92,12 +93,22 @@ class KindInference:
         self.names = dict(outer)
         for step in lines:
             self.give(step.targets, self._kind(step.value))
+            if isinstance(step.value, Function):
+                self._parameters[step.targets[0]] = len(step.value.parameters)
         found = self._kind(result)
         self.names = outer
         return found
 
     def _lines(self, node: Let) -> ValueKind:
         return self._end(node.lines, node.value)
+
+    def _function(self, node: Function) -> ValueKind:
+        """A function on tensors, which operators run."""
+        outer = self.names
+        self.names = outer | dict.fromkeys(node.parameters, TENSOR)
+        found = self._kind(node.value)
+        self.names = outer
+        return ValueKind(function=found)
 
     def calls_operator(self, node: ast.Call) -> bool:
         """Whether a call by name, in a snippet that was followed, is one of an operator."""
@@ -245,17 +256,37 @@ class KindInference:
             return TENSORS
         if name == TENSOR_OF:
             return TENSOR
-        if name == DTYPE_OF or name in self.names:
+        if (known := self.names.get(name)) is not None and known.function is not None:
+            self._check_count(node, self._parameters[name])
+            return known.function
+        if name == DTYPE_OF or known is not None:
             return OTHER
         if name not in self.operators:
+            self._refuse_functions(node, name, [*given, *named.values()])
             return self._of_function(node, name, given)
         is_operator = name not in SHARED or self._means_operator(node, name, given, named)
         self._operator[id(node)] = is_operator
         if not is_operator:
+            self._refuse_functions(node, name, [*given, *named.values()])
             return self._of_function(node, name, given)
         starred = any(isinstance(argument, ast.Starred) for argument in node.args)
         self.calls.append(OperatorCall(node, name, tuple(given), named, starred))
         return RESULT
+
+    def _check_count(self, node: ast.Call, wanted: int) -> None:
+        """A function of the snippet takes as many tensors as it has parameters, by position."""
+        starred = any(isinstance(argument, ast.Starred) for argument in node.args)
+        if node.keywords or (len(node.args) != wanted and not starred):
+            name, tensors = ast.unparse(node.func), "tensor" if wanted == 1 else "tensors"
+            message = f"`{name}` takes {wanted} {tensors} by position"
+            self.faults.append(SnippetFault(node, "operator-arguments", message))
+
+    def _refuse_functions(self, node: ast.Call, name: str, given: list[ValueKind]) -> None:
+        """A function is given to an operator alone, whose declaration says how it is run."""
+        if any(each.function is not None for each in given):
+            message = f"`{name}` takes no function"
+            hint = "only an operator with an attribute of type `region` runs one"
+            self.faults.append(SnippetFault(node, "function-value", message, hint))
 
     def _means_operator(
         self, node: ast.Call, name: str, given: list[ValueKind], named: Mapping[str, ValueKind]
@@ -313,6 +344,7 @@ _READERS: Mapping[type[ast.expr], str] = {
     ast.IfExp: "_conditional",
     Choice: "_conditional",
     Let: "_lines",
+    Function: "_function",
     ast.Subscript: "_subscript",
     ast.Slice: "_slice",
     ast.Attribute: "_attribute",

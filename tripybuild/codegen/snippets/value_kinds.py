@@ -17,12 +17,14 @@ class ValueKind:
         other: Whether it can be something without tensors: a size, a dtype, a list of numbers.
         items: What the items are, where it can be a list with tensors.
         fields: What each of the items is, where that is known.
+        function: What it gives, where it is a function of the snippet.
     """
 
     tensor: bool = False
     other: bool = False
     items: "ValueKind | None" = None
     fields: "tuple[ValueKind, ...] | None" = None
+    function: "ValueKind | None" = None
 
     @property
     def holds_tensors(self) -> bool:

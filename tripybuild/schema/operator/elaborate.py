@@ -43,7 +43,7 @@ from tripybuild.schema.operator.operator import (
 )
 from tripybuild.schema.operator.samples import default_sizes
 from tripybuild.schema.operator.target_exceptions import facts
-from tripybuild.schema.snippets.cases import read_cases
+from tripybuild.schema.snippets.cases import DECOMPOSE, read_cases
 from tripybuild.schema.snippets.expressions import expression_text
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.patterns import Pattern, UnionPattern, ValuePattern
@@ -222,7 +222,7 @@ class _OperatorElaboration:
         text = expression_text(value)
         spend("characters", len(text))
         try:
-            program = parse(text)
+            program = parse(text, functions=location == (DECOMPOSE,))
         except SnippetError as error:
             self.found.append(self.syntax(error, document, location))
             program = Program((), ast.Constant(None), "None")

@@ -23,6 +23,7 @@ from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.patterns import ChoicePattern, ValuePattern, options
 from tripybuild.types.vocabulary import SHAPE
 
+DECOMPOSE: Final = "decompose"  # the key whose snippets may define functions
 _MOST: Final = 4096  # combinations of values: beyond, a case is taken to be reached
 
 
@@ -72,8 +73,9 @@ class _Reader:
         before = self._lines
         self.parts.append((before, location))
         self._lines += text.rstrip().count("\n") + 1
+        functions = location[0] == DECOMPOSE and location[-1] != "when"
         try:
-            return parse("\n" * before + text)
+            return parse("\n" * before + text, functions=functions)
         except SnippetError as error:
             error.line, error.end_line = error.line - before, error.end_line - before
             self.found.append(self.syntax(error, self.document, location))

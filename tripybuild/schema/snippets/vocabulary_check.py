@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 
 from tripybuild.errors.diagnostics import Diagnostic, suggest
 from tripybuild.language.grammar import Assignment
-from tripybuild.language.program import Let, LetBinding
+from tripybuild.language.program import Function, Let, LetBinding
 from tripybuild.language.syntax import children, walk
 from tripybuild.schema.operator.operator import Snippet
+from tripybuild.types.naming import OPERATION, SPOKEN
 
 _Comprehension = ast.ListComp | ast.GeneratorExp | ast.DictComp
 
@@ -47,6 +48,8 @@ def check_vocabulary(snippet: Snippet, surface: AllowedNames) -> Iterator[Diagno
 class _VocabularyCheck:
     def __init__(self, snippet: Snippet, surface: AllowedNames) -> None:
         self.snippet, self.surface = snippet, surface
+        self.defined: frozenset[str] = frozenset()
+        """The functions of the snippet: they are called, or given to operators."""
 
     def program(self) -> Iterator[Diagnostic]:
         program = self.snippet.program
@@ -55,10 +58,33 @@ class _VocabularyCheck:
     def lines(
         self, lines: Iterable[Assignment | LetBinding], result: ast.expr, local: frozenset[str]
     ) -> Iterator[Diagnostic]:
+        outer = self.defined
         for line in lines:
-            yield from self.value(line.value, local)
-            local |= {target.removeprefix("*") for target in line.targets}
+            targets = {target.removeprefix("*") for target in line.targets}
+            if isinstance(line.value, Function):
+                yield from self.definition(line.value, line.targets[0], local)
+                self.defined |= targets
+            else:
+                yield from self.value(line.value, local)
+                self.defined -= targets
+            local |= targets
         yield from self.value(result, local)
+        self.defined = outer
+
+    def definition(
+        self, node: Function, function: str, local: frozenset[str]
+    ) -> Iterator[Diagnostic]:
+        """A function, whose names hide none of the declaration and none of the vocabulary."""
+        surface = self.surface
+        for name in (function, *node.parameters):
+            taken = name in surface.values or name in surface.functions or name in self.defined
+            if taken or name in SPOKEN or name == OPERATION:
+                message = f"`{name}` has a meaning here already"
+                hint = "give the function and its parameters names of their own"
+                yield self.wrong("bad-name", message, node, hint)
+        outer = self.defined
+        yield from self.value(node.value, local | {*node.parameters})
+        self.defined = outer
 
     def value(self, node: ast.AST, local: frozenset[str]) -> Iterator[Diagnostic]:
         """The node where a value is wanted."""
@@ -82,6 +108,11 @@ class _VocabularyCheck:
                     yield from self.value(child, local)
 
     def name(self, node: ast.expr, name: str, local: frozenset[str]) -> Iterator[Diagnostic]:
+        if name in self.defined:
+            message = f"`{name}` is a function, and not a value"
+            hint = f"a function is called, or given to an operator: `scan({name}, ...)`"
+            yield self.wrong("function-value", message, node, hint)
+            return
         if name in local or name in self.surface.values:
             return
         if name in self.surface.namespaces:
@@ -109,7 +140,9 @@ class _VocabularyCheck:
     def call(self, node: ast.Call, local: frozenset[str]) -> Iterator[Diagnostic]:
         yield from self.function(node.func, local)
         for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
-            yield from self.value(argument, local)
+            given = isinstance(argument, ast.Name) and argument.id in self.defined
+            if not (given and isinstance(node.func, ast.Name)):
+                yield from self.value(argument, local)
         for keyword in node.keywords:
             if keyword.arg in self.surface.keywords:
                 message = f"`{keyword.arg}=` is not part of the references' vocabulary"
@@ -120,6 +153,8 @@ class _VocabularyCheck:
         """The node where a function is called."""
         surface = self.surface
         match node:
+            case ast.Name(id=name) if name in self.defined:
+                return
             case ast.Name(id=name) if name in local:
                 yield self.no_call(node)
             case ast.Name(id=name):

@@ -51,6 +51,7 @@ def _float(result: Result | None = None, data: Sequence[int] | None = None) -> I
 
 _COMPARISON = IntegerKernel(exact=False, compares=True)
 _FIRST, _SELECTED, _UPDATED = _moves(0), _moves(1, 2), _moves(0, 2)
+_RECURRENT = _float(data=(0, 1, 2, 3, 5, 6, 7))  # all but the lengths of sequences
 # What no list has is computed in float32, and gives any number of its dtype.
 OTHERS = _float()
 
@@ -75,12 +76,14 @@ KERNELS: Mapping[str, IntegerKernel] = MappingProxyType(
         "Equal": _COMPARISON,
         "Expand": _FIRST,
         "Flatten": _FIRST,
+        "GRU": _RECURRENT,
         "Gather": _FIRST,
         "GatherElements": _FIRST,
         "GatherND": _FIRST,
         "Greater": _COMPARISON,
         "GreaterOrEqual": _COMPARISON,
         "Identity": _FIRST,
+        "LSTM": _RECURRENT,
         "Less": _COMPARISON,
         "LessOrEqual": _COMPARISON,
         "Max": IntegerKernel(exact=True, result=bounds.maximum),
@@ -91,6 +94,7 @@ KERNELS: Mapping[str, IntegerKernel] = MappingProxyType(
         "Neg": _exact(bounds.negate),
         "NonZero": IntegerKernel(exact=True),
         "Pad": _UPDATED,
+        "RNN": _RECURRENT,
         "Range": _exact(bounds.between, (0, 1)),
         "ReduceMax": _float(bounds.hull, (0,)),
         "ReduceMean": _float(bounds.hull, (0,)),

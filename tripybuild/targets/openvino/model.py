@@ -14,7 +14,7 @@ from tripybuild.onnx.protobuf import encode_model
 from tripybuild.targets.openvino.bounds import ValueBounds
 from tripybuild.targets.openvino.exactness import Exactness
 from tripybuild.targets.openvino.library import core, library
-from tripybuild.targets.openvino.refusals import compile_failure, empty_tensors
+from tripybuild.targets.openvino.refusals import compile_failure, empty_tensors, ignored_lengths
 from tripybuild.targets.openvino.tensors import Array, pack, tensor_over
 from tripybuild.targets.openvino.work_around import work_around
 
@@ -39,10 +39,10 @@ class ReadableModel:
     ) -> None:
         weights = weights or {}
         exactness = Exactness(model, ranges or {}, weights)
-        found = [*empty_tensors(model.graph), *exactness.refusals()]
+        graph = model.graph
+        found = [*empty_tensors(graph), *ignored_lengths(graph), *exactness.refusals()]
         if found:
             raise DiagnosticError(*dict.fromkeys(each.diagnostic() for each in found))
-        graph = model.graph
         self._model = model
         self._shared = [each for each in graph.initializers if each.data is None]
         # Arrays are held as long as the model, which reads their memory.

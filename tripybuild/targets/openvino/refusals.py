@@ -19,6 +19,7 @@ REASONS: Mapping[str, str] = MappingProxyType(
         "float64-is-float32": "OpenVINO computes float64 in float32",
         "no-kernel": "OpenVINO has no kernel for these floats",
         "no-turns": "a loop without a turn would keep what an earlier call collected",
+        "dynamic-lengths": "OpenVINO ignores the lengths of sequences where sizes are dynamic",
         "empty": "OpenVINO reads memory beyond a tensor that is empty",
     }
 )
@@ -50,6 +51,8 @@ class Refusal:
 
 
 CODE = "openvino-refused"
+RECURRENT = frozenset({"GRU", "LSTM", "RNN"})
+_LENGTHS = 4  # the input of such a node that has the lengths of sequences
 
 
 def empty_tensors(graph: GraphDef) -> Iterator[Refusal]:
@@ -66,6 +69,22 @@ def empty_tensors(graph: GraphDef) -> Iterator[Refusal]:
             if name in empty:
                 yield Refusal("empty", node, f"`{name}`")
                 break
+
+
+def ignored_lengths(graph: GraphDef) -> Iterator[Refusal]:
+    """Refusals of recurrent nodes that read the lengths of sequences of unknown sizes.
+
+    OpenVINO expands such a node into a loop only where all of its sizes are known; its kernel for
+    other sizes reads every step.
+    """
+    declared = (*graph.inputs, *graph.values, *graph.outputs, *graph.initializers)
+    shapes = {each.name: each.shape for each in declared}
+    for node in graph.nodes:
+        lengths = node.inputs[_LENGTHS] if len(node.inputs) > _LENGTHS else ""
+        if node.operator in RECURRENT and lengths:
+            shape = shapes.get(node.inputs[0])
+            if shape is None or not all(isinstance(size, int) for size in shape):
+                yield Refusal("dynamic-lengths", node, f"`{lengths}`")
 
 
 # How OpenVINO names nodes of ONNX, and those that it made of them.

@@ -395,6 +395,34 @@ def test_empty_tensors_are_refused():
     assert message == "OpenVINO reads memory beyond a tensor that is empty: `x`"
 
 
+def recurrent(rows):
+    """`z = LSTM(x)` of zeros but for the bias, with lengths."""
+    weights = [constant("w", np.zeros((1, 4, 1), "f4")), constant("r", np.zeros((1, 4, 1), "f4"))]
+    nodes = [node("LSTM", "x w r b n", "y z", hidden_size=1)]
+    given = [value("x", float32, rows, 2, 1), value("n", int32, 2)]
+    bias = constant("b", np.ones((1, 8), "f4"))
+    return model(nodes, given, [value("z", float32, 1, 2, 1)], [*weights, bias])
+
+
+def test_lengths_of_sequences_are_read_where_sizes_are_known():
+    """With a size that is not known they are refused."""
+    (message,) = refusals(recurrent("N"))
+    reason = "OpenVINO ignores the lengths of sequences where sizes are dynamic"
+    assert message == f"{reason}: `n`"
+    assert refusals(recurrent(3)) == []
+    require_openvino()
+    (found,) = run(recurrent(3), np.zeros((3, 2, 1), "f4"), np.int32([1, 3]))
+    assert found[0, 0] < found[0, 1]
+
+
+def test_lengths_of_sequences_are_ignored_where_sizes_are_not(monkeypatch):
+    """Both sequences are then read to their ends."""
+    require_openvino()
+    monkeypatch.setattr("tripybuild.targets.openvino.model.ignored_lengths", lambda _: [])
+    (found,) = run(recurrent("N"), np.zeros((3, 2, 1), "f4"), np.int32([1, 3]))
+    assert found[0, 0] == found[0, 1]
+
+
 def test_the_registry_has_each_reason():
     """Under the name and in the words by which the target refuses."""
     known = built_in.declared().targets["openvino"].refuses

@@ -7,7 +7,7 @@ from typing import NoReturn
 from tripybuild.language.grammar import Assignment
 from tripybuild.language.limits import MAXIMUM_LENGTH
 from tripybuild.language.names import is_power_of_constant
-from tripybuild.language.program import Let, LetBinding
+from tripybuild.language.program import Function, Let, LetBinding
 from tripybuild.language.syntax import children
 from tripybuild.schema.snippets.extents.domain import (
     GIVEN,
@@ -49,6 +49,8 @@ class Walk:
         self.names, self.operators = names, operators
         self.local: dict[str, Extent] = {}
         self.steps, self.times = 0, 1
+        self.costs: dict[str, int] = {}
+        """The steps of each function, taken wherever it is called or given to an operator."""
 
     def step(self, node: ast.AST, count: int = 1) -> None:
         """Count steps, as often as the loops around them run."""
@@ -64,7 +66,10 @@ class Walk:
     def program(self, lines: Iterable[Assignment | LetBinding], result: ast.expr) -> Extent:
         """What lines and a result give; the names that they assign are known from then on."""
         for line in lines:
+            before = self.steps
             self.local |= bind_targets(line.targets, self.value(line.value))
+            if isinstance(line.value, Function):
+                self.costs[line.targets[0]] = self.steps - before
         return self.value(result)
 
     def value(self, node: ast.expr) -> Extent:
@@ -74,6 +79,7 @@ class Walk:
             case ast.Constant(value=value):
                 return of_constant(value)
             case ast.Name(id=name):
+                self.step(node, self.costs.get(name, 1))
                 return self.local[name] if name in self.local else self.names(name)
             case ast.Call():
                 return self._call(node)
@@ -103,6 +109,8 @@ class Walk:
                 return self._attribute(node)
             case Let():
                 return self._lines(node)
+            case Function():
+                return self._function(node)
         for child in children(node):
             if isinstance(child, ast.expr):
                 self.value(child)
@@ -113,6 +121,13 @@ class Walk:
         found = self.program(node.lines, node.value)
         self.local = before
         return found
+
+    def _function(self, node: Function) -> Extent:
+        before = dict(self.local)
+        self.local |= dict.fromkeys(node.parameters, OPAQUE)
+        self.value(node.value)
+        self.local = before
+        return OPAQUE
 
     def _join(self, nodes: list[ast.expr]) -> Extent:
         first, *rest = [self.value(node) for node in nodes]
@@ -245,7 +260,7 @@ class Walk:
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         given = [self._argument(argument, name) for argument in node.args]
         given += [self.value(keyword.value) for keyword in node.keywords]
-        self.step(node, sum(map(weight, given)))
+        self.step(node, sum(map(weight, given)) + self.costs.get(name, 0))
         if isinstance(node.func, ast.Attribute):
             self.value(node.func)
             if is_list_of_numpy(node.func.attr):
