@@ -336,7 +336,8 @@ def require_callable(frame: Frame, node: ast.expr, value: Any) -> Callable[..., 
     """Let a value be called that is of the snippet or the vocabulary, or a name of the host's."""
     if callable(value) and (
         isinstance(value, _LocalFunction)
-        or frame.vocabulary.may_call(value) or any(value is own for own in frame.names.values())
+        or frame.vocabulary.may_call(value)
+        or any(value is own for own in frame.names.values())
     ):
         return value  # type: ignore[no-any-return]
     if isinstance(value, list) and frame.vocabulary.lists is not None:

@@ -37,6 +37,7 @@ CORPUS = [
     "first_long_operand_name * second_long_operand_name + third_long_operand_name * fourth_long_operand_name + fifth",  # noqa: E501
     "first_condition_that_is_long and second_condition_that_is_long and third_condition_that_is_long or fourth",  # noqa: E501
     "value_of_the_first_kind if condition_that_decides_about_it(a, b, c) else value_of_the_second_kind(d, e, f, g)",  # noqa: E501
+    "cls(a_first_long_argument, a_second_long_argument, a_third_long_argument, a_fourth).with_types(TensorType(T, (S, B, D * H)), TensorType(T, (D, B, H)), TensorType(T, (D, B, H)))",  # noqa: E501
     '"text with \\"quotes\\" and a \\\\ backslash"',
     "1.5e-07 + 3",
 ]

@@ -92,7 +92,10 @@ return fold(1, 2), run(add, 3), [add(a, a) for a in [1, 2]]"""
     [
         ("def f(a): return a\nreturn f(1, 2)", "this function takes 1 tensors, and is given 2"),
         ("def f(a): return f(a)\nreturn f(1)", "`f` is not defined"),
-        ("def f(a): return sum(range(a))\nreturn [f(99999) for i in range(9)]", "the snippet needs"),
+        (
+            "def f(a): return sum(range(a))\nreturn [f(99999) for i in range(9)]",
+            "the snippet needs",
+        ),
     ],
 )
 def test_functions_that_fail(text, message):

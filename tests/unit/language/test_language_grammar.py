@@ -157,7 +157,9 @@ REFUSED_FUNCTIONS = {
     "def f(x): return lambda: x\nreturn 1": "`lambda` is not part of the snippet language",
     "def f(x): return x._y\nreturn 1": "`_y`: no name begins with `_` or holds `__`",
     "def f(x):\n def g(y): return y\n return g\nreturn 1": "`def` is not part of",
-    "def f(x):\n" + " a = 1\n" * 8 + " return a\nreturn 1": "a snippet may have at most 8 statements",
+    "def f(x):\n"
+    + " a = 1\n" * 8
+    + " return a\nreturn 1": "a snippet may have at most 8 statements",
     "def f(x): return x": "`def` is not part of the snippet language",
     "async def f(x): return x\nreturn 1": "`async def` is not part of the snippet language",
 }
@@ -168,7 +170,9 @@ def test_reads_functions():
     program = parse(STEP, functions=True)
     assert free_names(program) == ("split", "scan", "x", "rows", "y")
     made = Program(program.assignments, program.result)
-    assert made.text == STEP.replace("  ", "    ").replace("last, twice(seen, y)", "(last, twice(seen, y))")
+    assert made.text == STEP.replace("  ", "    ").replace(
+        "last, twice(seen, y)", "(last, twice(seen, y))"
+    )
 
 
 @pytest.mark.parametrize("text", REFUSED_FUNCTIONS, ids=lambda text: text[:20])

@@ -117,8 +117,12 @@ def render(doc: Doc, indent: int = 0, width: int = WIDTH) -> str:
             continue
         if type(part) is Group:
             fits = _fits(width - column - len(part.flat), stack)
-            breaks = not fits and _receiver_fits(part.inner, width - column)
-            stack.append((level, breaks, part.inner))
+            if fits or _receiver_fits(part.inner, width - column):
+                stack.append((level, not fits, part.inner))
+            elif isinstance(part.inner, list):
+                # The receiver breaks, and what is behind it where that is too long, too.
+                receiver, *behind = part.inner
+                stack += [(level, False, Group(behind)), (level, False, receiver)]
             continue
         if broken and type(part) is Line:
             output.append("\n" + " " * level)

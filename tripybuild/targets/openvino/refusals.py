@@ -77,8 +77,9 @@ def ignored_lengths(graph: GraphDef) -> Iterator[Refusal]:
     OpenVINO expands such a node into a loop only where all of its sizes are known; its kernel for
     other sizes reads every step.
     """
-    declared = (*graph.inputs, *graph.values, *graph.outputs, *graph.initializers)
+    declared = (*graph.inputs, *graph.values, *graph.outputs)
     shapes = {each.name: each.shape for each in declared}
+    shapes |= {each.name: each.shape for each in graph.initializers}
     for node in graph.nodes:
         lengths = node.inputs[_LENGTHS] if len(node.inputs) > _LENGTHS else ""
         if node.operator in RECURRENT and lengths:

@@ -88,6 +88,6 @@ class Lstm(TraceOp):
             check.match("bias_hh", bias_hh, "[D, 4 * H]", (D, 4 * H))
         return cls(
             input, weight_ih, weight_hh, bias_ih, bias_hh, hidden, cell, lengths, direction
-        ).with_types(TensorType(T, (S, B, D * H)),
-            TensorType(T, (D, B, H)),
-            TensorType(T, (D, B, H)),)
+        ).with_types(
+            TensorType(T, (S, B, D * H)), TensorType(T, (D, B, H)), TensorType(T, (D, B, H))
+        )
