@@ -107,27 +107,23 @@ class Walk:
                 return self._subscript(self.value(value), index)
             case ast.Attribute():
                 return self._attribute(node)
-            case Let():
+            case Let() | Function():
                 return self._lines(node)
-            case Function():
-                return self._function(node)
         for child in children(node):
             if isinstance(child, ast.expr):
                 self.value(child)
         return UNKNOWN
 
-    def _lines(self, node: Let) -> Extent:
+    def _lines(self, node: Let | Function) -> Extent:
         before = dict(self.local)
-        found = self.program(node.lines, node.value)
+        if isinstance(node, Function):
+            self.local |= dict.fromkeys(node.parameters, OPAQUE)
+            self.value(node.value)
+            found = OPAQUE
+        else:
+            found = self.program(node.lines, node.value)
         self.local = before
         return found
-
-    def _function(self, node: Function) -> Extent:
-        before = dict(self.local)
-        self.local |= dict.fromkeys(node.parameters, OPAQUE)
-        self.value(node.value)
-        self.local = before
-        return OPAQUE
 
     def _join(self, nodes: list[ast.expr]) -> Extent:
         first, *rest = [self.value(node) for node in nodes]
