@@ -243,6 +243,11 @@ CODES: dict[str, str] = {
     "function-not-found": "The Python file has no function or module of this name.",
     "program-failed": "The user's Python code raised this exception while it was traced.",
     # Importing a program
+    "import-malformed": "The program to import is damaged, or of a form that is not known.",
+    "import-pickled": (
+        "The file is pickled, and pickled data runs code when it is read. The hint has the line "
+        "that converts it, for a file that you trust."
+    ),
     "import-unsupported": (
         "The program to import uses something that a specification cannot say: sizes that depend "
         "on the values of tensors, inputs that are numbers, or objects."

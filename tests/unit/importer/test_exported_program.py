@@ -1,13 +1,20 @@
 """Exported programs of PyTorch as foreign programs."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from tripybuild.errors.diagnostics import DiagnosticError
-from tripybuild.importer.foreign_program import ForeignGraph, ForeignProgram, ForeignWeight
+from tripybuild.importer.foreign_program import (
+    ForeignGraph,
+    ForeignNode,
+    ForeignProgram,
+    ForeignWeight,
+)
 from tripybuild.importer.pytorch.exported_program import decompose, read_exported_program
+from tripybuild.importer.pytorch.serialized_program import read_archive
 from tripybuild.types.size_range import SizeRange
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -52,15 +59,52 @@ class Model(nn.Module):
 
 
 @pytest.fixture(scope="module")
-def program() -> ForeignProgram:
-    """The model above, with a dynamic batch and length."""
+def exported() -> Any:
+    """The model above, with a dynamic batch and length, decomposed."""
     batch, length = torch.export.Dim("batch", min=1, max=16), torch.export.Dim("S", max=48)
     sizes = {0: batch, 1: length}
     given = (torch.ones(2, 3, dtype=torch.int64), torch.ones(2, 3))
-    exported = torch.export.export(
+    whole = torch.export.export(
         Model().eval(), given, dynamic_shapes={"ids": sizes, "mask": sizes}, strict=False
     )
-    return read_exported_program(decompose(exported))
+    return decompose(whole)
+
+
+@pytest.fixture(scope="module")
+def program(exported: Any) -> ForeignProgram:
+    """The same as a foreign program."""
+    return read_exported_program(exported)
+
+
+def described(program: ForeignProgram) -> Any:
+    """All that a program says, but for the names of its sizes."""
+
+    def text(value: Any) -> Any:
+        match value:
+            case ForeignGraph():
+                return [text(value.inputs), text(value.nodes), text(value.outputs)]
+            case ForeignNode():
+                said = [value.operator, value.domain, value.place, value.modules, value.is_list]
+                return [*said, text(value.arguments), text(value.results)]
+            case ForeignWeight():
+                return [value.name, text(value.type), value.is_constant, value.load().tolist()]
+            case list() | tuple():
+                return [text(each) for each in value]
+            case dict():
+                return {name: text(each) for name, each in value.items()}
+        return str(value).replace("batch", "B").replace("S*B", "B*S")
+
+    weights = dict(sorted(program.weights.items()))
+    return text([program.name, program.graph, weights, program.updates, program.tied])
+
+
+def test_a_file_says_what_the_program_says(
+    exported: Any, program: ForeignProgram, tmp_path: Path
+) -> None:
+    torch.export.save(exported, tmp_path / "model.pt2")
+    read = read_archive(tmp_path / "model.pt2")
+    assert list(read.ranges.values()) == list(program.ranges.values())
+    assert described(read) == described(program)
 
 
 def test_inputs_have_the_names_of_parameters_and_the_sizes_of_dims(program: ForeignProgram) -> None:

@@ -299,7 +299,9 @@ def _effects_diagnostic(effects: Sequence[SourceNode]) -> Diagnostic:
     """What changes its inputs, which a program that is decomposed does not."""
     named = ", ".join(f"`{each}`" for each in dict.fromkeys(node.operator for node in effects))
     place = _place(effects[0].meta.trace) or effects[0].name
-    message = f"{len(effects)} calls change what they are given ({named}), the first at {place}"
+    one = "1 call changes what it is given"
+    what = one if len(effects) == 1 else f"{len(effects)} calls change what they are given"
+    message = f"{what} ({named}), the first at {place}"
     return Diagnostic("import-not-decomposed", message, hint=DECOMPOSE_HINT)
 
 
@@ -319,11 +321,13 @@ def _wrapped(node: SourceNode) -> tuple[InnerGraph, Sequence[Any]] | None:
 
 
 def live_nodes(nodes: Sequence[ForeignNode], wanted: Iterable[ForeignValue]) -> list[ForeignNode]:
-    """The nodes that the values come from, in their order."""
+    """The nodes that the values come from, in their order; of their results those that are read."""
     needed = {id(each) for each in wanted}
     live = []
     for node in reversed(nodes):
-        if any(id(each) in needed for each in node.results if each is not None):
+        results = [each if id(each) in needed else None for each in node.results]
+        if any(each is not None for each in results):
+            node.results = results
             live.append(node)
             needed.update(map(id, _tensors(list(node.arguments.values()))))
     live.reverse()

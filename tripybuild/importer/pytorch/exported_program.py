@@ -1,6 +1,5 @@
 """Exported programs, as `torch.export.export` gives them, as foreign programs."""
 
-import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -27,6 +26,8 @@ from tripybuild.importer.pytorch.source_program import (
     SourceSymbol,
     SourceWeight,
     TensorMeta,
+    leaf_keys,
+    model_name,
     output_names,
     positional_parameters,
 )
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     import torch
     from torch.export import ExportedProgram
     from torch.fx import Graph, GraphModule, Node
-
-_DIMENSION = re.compile(r"L\[.*\]\.size\(\)\[\d+\]")
 
 
 def read_exported_program(program: "ExportedProgram", name: str | None = None) -> ForeignProgram:
@@ -51,9 +50,10 @@ def read_exported_program(program: "ExportedProgram", name: str | None = None) -
         DiagnosticError: With all that has no counterpart in a spec.
     """
     inputs = list(_inputs(program))
+    stacks = (stack for node in program.graph.nodes for stack in _stack(node))
     read = assemble(
         SourceProgram(
-            name=name or _class_name(program),
+            name=name or model_name(stacks),
             inputs=inputs,
             nodes=_nodes(program.graph_module),
             outputs=list(_outputs(program)),
@@ -128,12 +128,8 @@ def _leaves(spec: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
         return
     children, context = spec.children(), spec.context
     fields = getattr(context, "_fields", context)
-    named = isinstance(fields, list | tuple) and len(fields) == len(children)
-    keys = (
-        fields if named and all(isinstance(each, str) for each in fields) else range(len(children))
-    )
-    for key, child in zip(keys, children, strict=True):
-        yield from _leaves(child, (*path, str(key)))
+    for key, child in zip(leaf_keys(fields, len(children)), children, strict=True):
+        yield from _leaves(child, (*path, key))
 
 
 def _symbols(program: "ExportedProgram") -> dict[str, SourceSymbol]:
@@ -216,16 +212,6 @@ def _in_order(kwargs: Mapping[str, Any], program: "ExportedProgram") -> dict[str
     spec = program.call_spec.in_spec
     names = spec.children()[1].context if spec is not None and len(spec.children()) == 2 else kwargs
     return {name: kwargs[name] for name in names if name in kwargs}
-
-
-def _class_name(program: "ExportedProgram") -> str:
-    """The name of the root module's class, as names of models are written."""
-    for node in program.graph.nodes:
-        for _, path, class_name in _stack(node):
-            if not path:
-                last = class_name.rpartition(".")[2]
-                return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", last).lower()
-    return "model"
 
 
 def _nodes(module: "GraphModule") -> Iterator[SourceNode]:

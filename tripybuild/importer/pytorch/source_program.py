@@ -145,7 +145,7 @@ class SourceProgram:
 def output_names(paths: Sequence[tuple[str, ...]], count: int) -> list[str]:
     """Give each output a name that is an identifier: its keys in what the model returns."""
     if len(paths) != count:
-        paths = [(str(at),) for at in range(count)]
+        paths = [(str(at),) for at in range(count)] if count > 1 else [()]
     names: list[str] = []
     for path in paths:
         plain = re.sub(r"\W", "_", "_".join(path)) or "output"
@@ -154,3 +154,21 @@ def output_names(paths: Sequence[tuple[str, ...]], count: int) -> list[str]:
         again = sum(each == plain for each in names)
         names.append(f"{plain}_{again}" if again else plain)
     return names
+
+
+def model_name(stacks: Iterable[tuple[str, str, str]]) -> str:
+    """Give the name of the root module's class, as names of models are written."""
+    for _, path, class_name in stacks:
+        if not path:
+            last = class_name.rpartition(".")[2]
+            return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", last).lower()
+    return "model"
+
+
+def leaf_keys(context: object, count: int) -> list[str]:
+    """Give the keys of a container's children: those that it names, or their positions."""
+    if isinstance(context, list | tuple) and len(context) == count:
+        names = [each for each in context if isinstance(each, str)]
+        if len(names) == count:
+            return names
+    return [str(at) for at in range(count)]
