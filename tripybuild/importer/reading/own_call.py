@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tripybuild.importer.reading.values import EXPRESSIONS, is_list_of_tensors, unwrap, wrap
+from tripybuild.importer.reading.values import EXPRESSIONS, is_tensor, unwrap, wrap
 from tripybuild.language.vocabulary import Vocabulary
 from tripybuild.reference.call_names import CallNames, OperatorNames
 from tripybuild.schema.operator.operator import Alias, Attribute, Operator, Snippet
@@ -25,7 +25,7 @@ class OwnCall:
         tensors = {
             name: value
             for name, value in arguments.items()
-            if name in operator.inputs and (hasattr(value, "shape") or is_list_of_tensors(value))
+            if name in operator.inputs and is_tensor(value)
         }
         values = {name: value for name, value in arguments.items() if name not in tensors}
         names = bind_call(operator, tensors, values)

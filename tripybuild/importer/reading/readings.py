@@ -6,9 +6,10 @@ what depends on elements or sizes that are not known is refused, with the reason
 """
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 from tripybuild.errors.diagnostics import DiagnosticError, concise
@@ -17,7 +18,7 @@ from tripybuild.importer.reading.own_call import OwnCall
 from tripybuild.importer.reading.values import (
     EXPRESSIONS,
     UnknownDataError,
-    is_list_of_tensors,
+    is_tensor,
     plain,
     same,
     unwrap,
@@ -138,7 +139,9 @@ class Readings:
         given = {**defaults, **arguments}
         for own, alias in self._aliases.get(operator, ()):
             try:
-                found = self._read_alias(own, alias, given, defaults, results)
+                index = alias.result or 0
+                stated = results[index] if index < len(results) else None
+                found = read_call(own, alias, given, stated, defaults, self.foreign.ignores)
                 yield CallReading(own, found, alias.result, alias)
             except UnreadableError as error:
                 yield f"`{own.name}` as `{alias.text}`: {error}"
@@ -148,21 +151,6 @@ class Readings:
                     yield self._read_composition(composition, given, defaults, results)
                 except UnreadableError as error:
                     yield f"composition: {error}"
-
-    def _read_alias(
-        self,
-        operator: Operator,
-        alias: Alias,
-        given: Arguments,
-        defaults: Mapping[str, Any],
-        results: ResultTypes,
-    ) -> dict[str, Any]:
-        spoken = {*alias.arguments, *alias.ignores, *self.foreign.ignores}
-        _check_parameters(alias.signature, spoken, given, defaults)
-        index = alias.result or 0
-        stated = results[index] if index < len(results) else None
-        whole = _whole(alias.signature, given, defaults)
-        return read_alias(operator, alias, whole, stated)
 
     def _read_composition(
         self,
@@ -191,14 +179,15 @@ def _check_parameters(
     signature: ForeignSignature,
     spoken: set[str],
     given: Arguments,
-    defaults: Mapping[str, Any],
+    defaults: Arguments,
 ) -> None:
     """Every argument is one that is spoken of, or says nothing."""
     for parameter in signature.parameters:
         if parameter in spoken and parameter not in {*given, *signature.defaults}:
             raise UnreadableError(f"it has no `{parameter}`")
+    older = {**signature.defaults, **defaults}
     for parameter, value in given.items():
-        if parameter not in spoken and not _is_default(value, defaults.get(parameter)):
+        if parameter not in spoken and not _is_default(value, older.get(parameter)):
             raise UnreadableError(f"it has `{parameter}={_shown(value)}`")
 
 
@@ -215,35 +204,52 @@ def _whole(
     return {name: given.get(name, older.get(name)) for name in signature.parameters}
 
 
-def read_alias(
-    operator: Operator, alias: Alias, given: Arguments, stated: TensorType | None = None
+def read_call(
+    operator: Operator,
+    alias: Alias,
+    given: Arguments,
+    stated: TensorType | None = None,
+    defaults: Arguments = MappingProxyType({}),
+    ignores: AbstractSet[str] = frozenset(),
 ) -> dict[str, Any]:
     """Our arguments that say what another system's call says.
 
     Args:
         operator: Our operator.
         alias: What it is called elsewhere.
-        given: All arguments of the other's call.
+        given: The arguments of the other's call; what is left out has its default.
         stated: The type of the result, as the source states it.
+        defaults: Those of an older version of the other operator.
+        ignores: Parameters that say nothing in any call.
 
     Raises:
         UnreadableError: Where the alias cannot say the call.
     """
+    _check_parameters(
+        alias.signature, {*alias.arguments, *alias.ignores, *ignores}, given, defaults
+    )
+    whole = _whole(alias.signature, given, defaults)
     try:
-        if alias.reads_when is not None:
-            wrapped = {name: wrap(value) for name, value in given.items()}
-            if not _evaluate(alias.reads_when, wrapped):
-                raise UnreadableError(f"`{alias.reads_when.text}` does not hold")
-        own = _own_arguments(operator, alias, given, stated)
-        said = OwnCall.of(operator, own)
-        if not said.applies(alias):
-            assert alias.when is not None
-            raise UnreadableError(f"`{alias.when.text}` does not hold")
-        _check_said(alias, given, said.arguments(alias), stated)
+        return _read_alias(operator, alias, whole, stated)
     except DiagnosticError as error:
         raise UnreadableError(concise(error.diagnostics[0])) from error
     except (EvaluationError, UndecidedSize, UnknownDataError) as error:
         raise UnreadableError(str(error)) from error
+
+
+def _read_alias(
+    operator: Operator, alias: Alias, given: Arguments, stated: TensorType | None
+) -> dict[str, Any]:
+    if alias.reads_when is not None:
+        wrapped = {name: wrap(value) for name, value in given.items()}
+        if not _evaluate(alias.reads_when, wrapped):
+            raise UnreadableError(f"`{alias.reads_when.text}` does not hold")
+    own = _own_arguments(operator, alias, given, stated)
+    said = OwnCall.of(operator, own)
+    if not said.applies(alias):
+        assert alias.when is not None
+        raise UnreadableError(f"`{alias.when.text}` does not hold")
+    _check_said(alias, given, said.arguments(alias), stated)
     return own
 
 
@@ -277,8 +283,7 @@ def _own_arguments(
 
 def _fitting(argument: Input | Attribute, value: Any) -> Any:
     """A value as the argument takes it; ONNX writes truth as a number."""
-    is_tensor = isinstance(value, CallValue) or is_list_of_tensors(value)
-    if isinstance(argument, Input) and is_tensor:
+    if isinstance(argument, Input) and is_tensor(value):
         return value
     value = plain(value)
     chosen = options(argument.pattern)

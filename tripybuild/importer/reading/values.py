@@ -4,7 +4,7 @@ Invariant: what an expression computes of elements is never a guess. A tensor wh
 known has a dtype and a shape, and everything else that is asked of it raises `UnknownDataError`.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from types import EllipsisType
 from typing import Any
 
@@ -172,9 +172,10 @@ def _same_tensors(one: Any, other: Any) -> Truth:
         return False
 
 
-def constant(value: float, type: dtype) -> CallValue:
-    """A number as a tensor of rank 0."""
-    return CallValue(TensorType(type, ()), data=round_cast(np.asarray(value), type))
+def constant(value: Any, type: dtype) -> CallValue:
+    """A number, or a list of them, as a tensor."""
+    data = round_cast(np.asarray(value), type)
+    return CallValue(TensorType(type, data.shape), data=data)
 
 
 def dtype_of(value: Elements) -> dtype:
@@ -216,7 +217,8 @@ EXPRESSIONS = SHAPE | Vocabulary(
 """What conditions and inverses of aliases reach."""
 
 
-def is_list_of_tensors(value: Any) -> bool:
-    """Whether a value is some tensors, or the list of none."""
-    items: Sequence[Any] = value if isinstance(value, (list, tuple)) else ()
-    return bool(items) and all(isinstance(each, CallValue) for each in items)
+def is_tensor(value: Any) -> bool:
+    """Whether a value is a tensor, or some tensors."""
+    if isinstance(value, (list, tuple)):
+        return bool(value) and all(isinstance(each, CallValue) for each in value)
+    return isinstance(value, CallValue)

@@ -1,4 +1,4 @@
-"""Alias calls: foreign arguments computed from the arguments of our call."""
+"""Alias calls: foreign arguments computed from the arguments of our call, with arrays."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,27 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from tripybuild.language.vocabulary import Vocabulary
-from tripybuild.reference.call_names import CallNames, OperatorNames
-from tripybuild.reference.numerics.arrays import Array, round_cast
-from tripybuild.schema.operator.operator import Alias, Operator, Snippet
+from tripybuild.importer.call_program import CallValue
+from tripybuild.importer.reading.own_call import OwnCall
+from tripybuild.reference.call_names import OperatorNames
+from tripybuild.schema.operator.operator import Alias, Operator
 from tripybuild.testing.cases import Case
-from tripybuild.types.dtypes import dtype, from_numpy
-from tripybuild.types.vocabulary import SHAPE
-
-
-def _tensor(value: float, type: dtype) -> Array:
-    return round_cast(np.asarray(value), type)
-
-
-def _dtype_of(array: Array) -> dtype:
-    return from_numpy(array.dtype)
-
-
-VOCABULARY = SHAPE | Vocabulary(
-    functions={"tensor": _tensor, "dtype_of": _dtype_of},
-    attributes=((np.ndarray, frozenset({"shape"})),),
-)
+from tripybuild.trace.values import TensorType
+from tripybuild.types.dtypes import from_numpy
 
 
 @dataclass(frozen=True)
@@ -35,37 +21,52 @@ class AliasCall:
 
     operator: Operator
     case: Case
-    names: OperatorNames
+    own: OwnCall
 
     @classmethod
     def of(cls, operator: Operator, case: Case) -> "AliasCall":
         """Bind the names of a call: those of its shapes, its arguments and their defaults."""
-        names = OperatorNames(operator)
-        given = _attributes(operator, case)
-        names.update(dict.fromkeys(operator.types))  # a number in a tensor's place binds none
-        names.update(CallNames(operator, case.arrays, given).names)
-        names.update({name: value for name, value in given.items() if name in operator.inputs})
-        names.update(case.arrays)
-        for name, attribute in operator.attributes.items():
-            if name in given:
-                names[name] = names.spread(attribute.pattern, given[name])
-        return cls(operator, case, names)
+        arguments = {**to_tensors(case.arrays), **_attributes(operator, case)}
+        return cls(operator, case, OwnCall.of(operator, arguments))
 
-    def value(self, snippet: Snippet) -> Any:
-        """The value of a snippet of an alias."""
-        return self.names.evaluate(snippet.program, VOCABULARY)
+    @property
+    def names(self) -> OperatorNames:
+        """The names of the call."""
+        return self.own.names
 
     def applies(self, alias: Alias) -> bool:
         """Whether the other operator can say the call."""
-        return alias.when is None or bool(self.value(alias.when))
+        return self.own.applies(alias)
 
     def arguments(self, alias: Alias) -> dict[str, Any]:
         """The other's arguments, by its parameters."""
-        return {name: self.value(snippet) for name, snippet in alias.arguments.items()}
+        found: dict[str, Any] = to_arrays(self.own.arguments(alias))
+        return found
 
     def differences(self, alias: Alias) -> list[str]:
         """The names of the declared differences that the call meets."""
-        return [name for name, d in alias.differs.items() if self.value(d.when)]
+        return self.own.differences(alias)
+
+
+def to_tensors(value: Any) -> Any:
+    """A value with tensors for its arrays, whose elements are known."""
+    if isinstance(value, Mapping):
+        return {name: to_tensors(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [to_tensors(each) for each in value]
+    if isinstance(value, (np.ndarray, np.generic)):
+        array = np.asarray(value)
+        return CallValue(TensorType(from_numpy(array.dtype), array.shape), data=array)
+    return value
+
+
+def to_arrays(value: Any) -> Any:
+    """A value with arrays for its tensors."""
+    if isinstance(value, Mapping):
+        return {name: to_arrays(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [to_arrays(each) for each in value]
+    return value.data if isinstance(value, CallValue) else value
 
 
 def _attributes(operator: Operator, case: Case) -> Mapping[str, Any]:

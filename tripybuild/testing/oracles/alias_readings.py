@@ -5,39 +5,34 @@ system takes is read as a call of ours that computes the same, or it is not read
 arguments are left out and changed one by one, without a thought of what they mean.
 """
 
-import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from tripybuild.errors.diagnostics import DiagnosticError, concise
-from tripybuild.language.evaluate import EvaluationError, evaluate
-from tripybuild.language.names import free_names
+from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.importer.reading.readings import UnreadableError, read_call
+from tripybuild.importer.reading.values import is_tensor
+from tripybuild.language.evaluate import EvaluationError
 from tripybuild.reference.execute import execute
 from tripybuild.schema.foreign import ForeignSignature
-from tripybuild.schema.operator.operator import Alias, Attribute, Input, Operator
+from tripybuild.schema.operator.operator import Alias, Operator
 from tripybuild.testing.cases import Case
 from tripybuild.testing.check_counts import count_check
-from tripybuild.testing.oracles.alias_calls import VOCABULARY, AliasCall
+from tripybuild.testing.oracles.alias_calls import AliasCall, to_arrays, to_tensors
 from tripybuild.testing.oracles.foreign_calls import ForeignCall, UnsupportedCall
 from tripybuild.testing.oracles.oracles import SYSTEMS, describe_difference, operands
 from tripybuild.trace.printer import canonical
 from tripybuild.types.dtypes import from_numpy
-from tripybuild.types.patterns import ValuePattern, options
 
 Arguments = Mapping[str, Any]
 # How many calls each alias is asked about: the sample, others near it, and examples.
 MANY = 4
 
 
-class AliasMismatch(Exception):  # noqa: N818  # to refuse a call is no fault
-    """Why an alias does not say a call of the other's operator."""
-
-
 def invert_alias(operator: Operator, alias: Alias, given: Arguments, like: Case) -> Case:
-    """Our call that says what another system's call says.
+    """Our call that says what another system's call says, as programs of that system are read.
 
     Args:
         operator: Our operator.
@@ -46,86 +41,13 @@ def invert_alias(operator: Operator, alias: Alias, given: Arguments, like: Case)
         like: Another call of ours, of which the function and the label are taken.
 
     Raises:
-        AliasMismatch: Where the alias cannot say the call.
+        UnreadableError: Where the alias cannot say the call.
     """
-    _check_parameters(alias, given)
-    whole = {p: given.get(p, alias.signature.defaults.get(p)) for p in alias.arguments}
-    try:
-        found = replace(like, **_own_arguments(operator, alias, whole))
-        said = AliasCall.of(operator, found)
-        if not said.applies(alias):
-            raise AliasMismatch("`when:` does not hold")
-        _check_constants(alias, whole, said)
-    except DiagnosticError as error:
-        raise AliasMismatch(concise(error.diagnostics[0])) from error
-    except EvaluationError as error:
-        raise AliasMismatch(str(error)) from error
-    return found
-
-
-def _check_parameters(alias: Alias, given: Arguments) -> None:
-    """Every argument is one that the alias speaks of, or says nothing."""
-    for parameter, value in given.items():
-        default = alias.signature.defaults.get(parameter)
-        if parameter not in alias.arguments and not _equal(value, default):
-            raise AliasMismatch(f"`{parameter}` is {value}")
-
-
-def _own_arguments(operator: Operator, alias: Alias, whole: Arguments) -> dict[str, Any]:
-    """Our arguments, as a case holds them. None stands for a default of None only."""
-    own = {argument.name: argument for argument in operator.arguments()}
-    back = {mine: whole[theirs] for theirs, mine in alias.plain.items() if mine in own}
-    back |= {n: evaluate(s.program, whole, VOCABULARY) for n, s in alias.reads.items()}
-    arrays, attributes = {}, {}
-    for name, value in back.items():
-        if value is None:
-            if not _may_be_none(own[name]):
-                raise AliasMismatch(f"`{name}` cannot be None")
-        elif name in operator.inputs and _holds_arrays(value):
-            arrays[name] = value
-        else:
-            attributes[name] = _plain(value, own[name])
-    return {"arrays": arrays, "attributes": attributes}
-
-
-_NUMPY = (np.ndarray, np.generic)
-
-
-def _plain(value: Any, argument: Input | Attribute) -> Any:
-    """Python's value; ONNX writes truth as a number."""
-    value = value.tolist() if isinstance(value, _NUMPY) else value
-    chosen = options(argument.pattern)
-    truth = all(isinstance(each, ValuePattern) and each.kind == "bool" for each in chosen)
-    return bool(value) if truth and value in {0, 1} else value
-
-
-def _holds_arrays(value: Any) -> bool:
-    first = value[0] if isinstance(value, (list, tuple)) and value else value
-    return isinstance(first, np.ndarray)
-
-
-def _may_be_none(argument: Input | Attribute) -> bool:
-    if isinstance(argument, Input):
-        return argument.optional
-    default = argument.default.result if argument.default is not None else None
-    return isinstance(default, ast.Constant) and default.value is None
-
-
-def _check_constants(alias: Alias, whole: Arguments, said: AliasCall) -> None:
-    """What no argument of ours was read from is as the alias says it."""
-    used = {name for snippet in alias.reads.values() for name in free_names(snippet.program)}
-    for parameter, value in said.arguments(alias).items():
-        read_from = parameter in used or parameter in alias.plain
-        if not read_from and not _equal(value, whole[parameter]):
-            raise AliasMismatch(f"`{parameter}` is {whole[parameter]}, and not {value}")
-
-
-def _equal(one: Any, other: Any) -> bool:
-    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
-        return len(one) == len(other) and all(map(_equal, one, other))
-    if isinstance(one, _NUMPY) or isinstance(other, _NUMPY):
-        return one is other or (one is not None and np.array_equal(one, other))
-    return bool(one == other)
+    own = read_call(operator, alias, to_tensors(given))
+    arrays = {name: value for name, value in own.items() if name in operator.inputs}
+    arrays = {name: to_arrays(value) for name, value in arrays.items() if is_tensor(value)}
+    attributes = {name: to_arrays(value) for name, value in own.items() if name not in arrays}
+    return replace(like, arrays=arrays, attributes=attributes)
 
 
 def inverse_problems(operator: Operator, cases: Sequence[Case]) -> Iterator[str]:
@@ -148,7 +70,7 @@ def _round_trip_problems(alias: Alias, said: AliasCall) -> Iterator[str]:
     """Round trip: the same graph, or an equivalent one for ambiguous calls."""
     try:
         again = invert_alias(said.operator, alias, said.arguments(alias), said.case)
-    except AliasMismatch as error:
+    except UnreadableError as error:
         yield f"{alias.text}, {said.case.label}: it is not read back: {error}"
         return
     found, wanted = canonical(again.graph), canonical(said.case.graph)
@@ -189,7 +111,7 @@ def _neighbor_problem(alias: Alias, said: AliasCall, given: Arguments) -> str | 
         wanted = list(execute(case.graph, case.data).values())
         call = ForeignCall(alias.signature, given, alias.result, alias.opset)
         results = system.run(call, [from_numpy(each.dtype) for each in wanted])
-    except (AliasMismatch, UnsupportedCall, RuntimeError, DiagnosticError):
+    except (UnreadableError, UnsupportedCall, RuntimeError, DiagnosticError):
         return None  # it is no call of that system, or an argument has no value
     if AliasCall.of(said.operator, case).differences(alias):
         return None
