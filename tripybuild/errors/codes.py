@@ -248,6 +248,11 @@ CODES: dict[str, str] = {
         "The file is pickled, and pickled data runs code when it is read. The hint has the line "
         "that converts it, for a file that you trust."
     ),
+    "import-unread": (
+        "Operators of PyTorch and ONNX are read by the aliases of operators, and by the "
+        "compositions of `foreign/`. None of them says this call, or what they say is of another "
+        "type than the source states. Declare one; `--scaffold` writes a file to begin with."
+    ),
     "import-unsupported": (
         "The program to import uses something that a specification cannot say: sizes that depend "
         "on the values of tensors, inputs that are numbers, or objects."

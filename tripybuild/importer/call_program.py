@@ -33,9 +33,9 @@ class CallValue:
 
     type: TensorType
     name: str = ""
-    call: "Call | None" = None
+    call: "Call | None" = field(default=None, repr=False)
     index: int = 0
-    weight: ForeignWeight | None = None
+    weight: ForeignWeight | None = field(default=None, repr=False)
     data: np.ndarray[Any, Any] | None = None
 
     @property
@@ -72,7 +72,7 @@ class Call:
     arguments: Mapping[str, Any]
     results: Sequence[CallValue] = ()
     is_list: bool = False
-    node: ForeignNode | None = None
+    node: ForeignNode | None = field(default=None, repr=False)
 
 
 @dataclass(eq=False, slots=True)

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from tripybuild.reference.numerics import arrays
-from tripybuild.reference.numerics.numpy_guard import TooLargeError, numpy
+from tripybuild.reference.numerics.numpy_guard import TooLargeError, allow_symbols, numpy
+from tripybuild.symbolic.dims import Dim
+from tripybuild.types.size_range import SizeRange
 
 LONG = np.zeros(1_000_000)
 BOMBS = [
@@ -71,3 +73,15 @@ def test_small_results_are_what_numpy_gives(text: str, shape: tuple[int, ...]) -
     if "int32" in text:
         text = text.replace("np.zeros([2, 3], int32)", "np.argsort(np.zeros([2, 3]))")
     assert computed(text).shape == shape
+
+
+def test_symbols_are_allowed_where_a_caller_says_so():
+    """Arithmetic on shapes computes with sizes; no other object gets in, and no large integer."""
+    symbols = np.array([SizeRange(1, 2, 3).symbol("B"), 6], object)
+    with pytest.raises(TypeError):
+        numpy.concatenate([symbols, symbols])
+    with allow_symbols(Dim):
+        assert numpy.concatenate([symbols, [2]]).tolist() == [*symbols, 2]
+        for wrong in (["text"], [1 << 64], [[]]):
+            with pytest.raises(TypeError):
+                numpy.concatenate([symbols, np.array([*wrong, 1], object)[:1]])

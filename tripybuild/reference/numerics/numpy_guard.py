@@ -5,7 +5,9 @@ or reduces is handed on as it is; what creates, repeats or broadcasts is measure
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import wraps
 from inspect import signature
 from types import SimpleNamespace
@@ -16,10 +18,12 @@ import numpy as np
 from tripybuild.language.vocabulary import NUMPY
 
 MOST_ELEMENTS = 1 << 28
+MOST_SIZES = 1 << 10
 # What a reference gives by no position: where to write, and what elements are.
 _REFUSED = ("out", "dtype", "order", "like", "casting", "subok")
 _UNBOUNDED = "OSUMmFDG"  # objects, texts, times, and complex numbers
 Sizes = Callable[..., int]
+_symbols: ContextVar[type | None] = ContextVar("symbols", default=None)
 
 
 class TooLargeError(ValueError):
@@ -75,12 +79,33 @@ def _elementwise(function: Any) -> Any:
     return broadcast
 
 
+@contextmanager
+def allow_symbols(kind: type) -> Iterator[None]:
+    """References that are called inside may make small arrays of integers and of these objects."""
+    token = _symbols.set(kind)
+    try:
+        yield
+    finally:
+        _symbols.reset(token)
+
+
 def _check_numeric(result: Any) -> Any:
     """Refuse arrays of Python's objects and texts, whose elements have no bounded size."""
     kind = getattr(result, "dtype", None)
     if kind is not None and kind.char in _UNBOUNDED:
+        allowed = _symbols.get()
+        if kind.char == "O" and allowed is not None and _are_sizes(result, allowed):
+            return result
         raise TypeError("a reference computes with numbers that a dtype holds")
     return result
+
+
+def _are_sizes(array: np.ndarray[Any, Any], symbol: type) -> bool:
+    few = array.size <= MOST_SIZES
+    return few and all(
+        isinstance(each, symbol) or (isinstance(each, int) and -(1 << 63) <= each < 1 << 63)
+        for each in array.flat
+    )
 
 
 def _plain(function: Any) -> int | None:

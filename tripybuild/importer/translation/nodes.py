@@ -1,0 +1,318 @@
+"""Nodes of a foreign graph as calls: read, recorded, and compared with what the source states.
+
+What cannot be said is kept, and nodes that read it are passed over: one run finds all of it.
+"""
+
+import linecache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tripybuild.errors.diagnostics import DiagnosticError, Span, concise
+from tripybuild.importer.call_program import Call, CallGraph, CallValue
+from tripybuild.importer.foreign_program import (
+    ForeignGraph,
+    ForeignNode,
+    ForeignProgram,
+    ForeignValue,
+    ForeignWeight,
+)
+from tripybuild.importer.reading.readings import CallReading, Reading, Readings
+from tripybuild.importer.reading.values import INDEX_WORDS, UnknownDataError
+from tripybuild.importer.translation.compositions import Compositions
+from tripybuild.importer.translation.recorder import Recorder, UntranslatableError
+from tripybuild.importer.translation.types import StatedSizes, TypeDisagreement
+from tripybuild.schema.load import Registry
+from tripybuild.symbolic.conditions import UndecidedSize
+from tripybuild.trace.location import at
+from tripybuild.trace.values import TensorType
+
+# Why a reading, which was found, cannot be recorded.
+REFUSALS = (
+    DiagnosticError,
+    TypeDisagreement,
+    UndecidedSize,
+    UnknownDataError,
+    UntranslatableError,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A node that could not be said, with the reason of each alias and composition."""
+
+    node: ForeignNode
+    reasons: tuple[str, ...]
+
+
+class UnreadNodeError(Exception):
+    """No alias and no composition says a node."""
+
+    def __init__(self, reasons: Sequence[str]) -> None:
+        super().__init__(*reasons)
+        self.reasons = reasons
+
+
+def refusal_reasons(error: BaseException) -> list[str]:
+    """Why a reading cannot be recorded, each reason without its period."""
+    if isinstance(error, DiagnosticError):
+        return [concise(each) for each in error.diagnostics]
+    if isinstance(error, UndecidedSize):
+        return [f"whether `{error.condition}` holds is known only when the model runs"]
+    return [str(error)]
+
+
+class SkipNode(Exception):  # noqa: N818 - it is no error: what it depends on has been kept
+    """A node reads what could not be given."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeLocation:
+    """The place of a node, as recorded operations have it."""
+
+    node: ForeignNode
+
+    @property
+    def label(self) -> str:
+        """The operator of the source."""
+        return self.node.operator
+
+    def span(self) -> Span:
+        """The line of the model's file."""
+        return place_span(self.node)
+
+
+def place_span(node: ForeignNode) -> Span:
+    """The line that a node comes from; the node's name stands for it where there is none."""
+    place = node.place
+    if not place.file:
+        return Span(f"<{place.text or node.operator}>", 1, 1, 1, 2)
+    text = linecache.getline(place.file, place.line)
+    first = len(text) - len(text.lstrip()) + 1
+    return Span(place.file, place.line, first, place.line, max(len(text.rstrip()), first) + 1)
+
+
+@dataclass(slots=True)
+class NodeTranslation:
+    """Translates the nodes of one program, in order.
+
+    Attributes:
+        program: The program.
+        registry: What operators are.
+        recorder: Takes the calls.
+        failures: What could not be said.
+    """
+
+    program: ForeignProgram
+    registry: Registry
+    recorder: Recorder
+    compositions: Compositions = field(init=False)
+    sizes: StatedSizes = field(init=False)
+    failures: list[Failure] = field(default_factory=list)
+    _values: dict[ForeignValue, CallValue] = field(default_factory=dict)
+    _read: set[ForeignValue] = field(default_factory=set)
+    _readings: dict[int | None, Readings] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.compositions = Compositions(self.recorder, INDEX_WORDS)
+        self.sizes = StatedSizes(self.program.ranges)
+        self.recorder.run_graph = self.run_region
+
+    # --- values ---
+
+    def bind(self, foreign: ForeignValue, value: CallValue) -> None:
+        """Say what a value of the source is."""
+        self._values[foreign] = value
+        if not value.name:
+            value.name = foreign.name
+
+    def value(self, foreign: ForeignValue) -> CallValue:
+        """What a value of the source is.
+
+        Raises:
+            SkipNode: It could not be given.
+        """
+        if isinstance(foreign, ForeignWeight) and foreign not in self._values:
+            raise SkipNode
+        found = self._values.get(foreign)
+        if found is None:
+            raise SkipNode
+        return found
+
+    def argument(self, argument: Any) -> Any:
+        """An argument with our values, and with the sizes that are known by now."""
+        if isinstance(argument, ForeignValue):
+            return self.value(argument)
+        if isinstance(argument, list | tuple):
+            return [self.argument(each) for each in argument]
+        return self.sizes.substitute(argument)
+
+    # --- graphs ---
+
+    def run(self, graph: ForeignGraph, others: Sequence[ForeignValue] = ()) -> list[Call]:
+        """Translate the nodes of a graph that its outputs need, and other values."""
+        self._read.update(others)
+        outer, self.recorder.calls = self.recorder.calls, []
+        before = self.recorder.node
+        try:
+            for node in self._needed(graph):
+                self._translate(node)
+            return self.recorder.calls
+        finally:
+            self.recorder.calls, self.recorder.node = outer, before
+
+    def run_region(self, graph: ForeignGraph, given: Sequence[CallValue]) -> CallGraph:
+        """Translate a graph inside of a node.
+
+        Raises:
+            SkipNode: Some of it could not be said.
+        """
+        for foreign, value in zip(graph.inputs, given, strict=True):
+            self.bind(foreign, value)
+        failures = len(self.failures)
+        calls = self.run(graph)
+        if len(self.failures) > failures:
+            raise SkipNode
+        outputs = [(name, self.value(foreign)) for name, foreign in graph.outputs]
+        return CallGraph(list(given), calls, outputs)
+
+    def _needed(self, graph: ForeignGraph) -> list[ForeignNode]:
+        """The nodes that outputs need; checks and metadata give nothing."""
+        self._read.update(value for _, value in graph.outputs)
+        needed = []
+        for node in reversed(graph.nodes):
+            if any(result in self._read for result in node.results if result is not None):
+                needed.append(node)
+                self._read.update(_foreign_values(node.arguments.values()))
+        return needed[::-1]
+
+    # --- one node ---
+
+    def _translate(self, node: ForeignNode) -> None:
+        """Say one node, or keep why nothing says it."""
+        recorder = self.recorder
+        recorder.node = node
+        count = len(recorder.calls)
+        try:
+            with at(NodeLocation(node)):
+                for foreign, value in self._results(node):
+                    self.bind(foreign, value)
+        except SkipNode:
+            del recorder.calls[count:]
+        except UnreadNodeError as error:
+            del recorder.calls[count:]
+            self.failures.append(Failure(node, tuple(error.reasons)))
+
+    def _results(self, node: ForeignNode) -> list[tuple[ForeignValue, CallValue]]:
+        """What is read of a node's results, as values of ours."""
+        arguments = {name: self.argument(each) for name, each in node.arguments.items()}
+        for result in node.results:
+            if result is not None and result.unsupported and result in self._read:
+                raise UnreadNodeError([f"its result is {result.unsupported}, which no dtype is"])
+        stated = [None if each is None else each.type for each in node.results]
+        count, reasons = len(self.recorder.calls), list[str]()
+        for reading in self._candidates(node, arguments, stated):
+            if isinstance(reading, str):
+                reasons.append(reading)
+                continue
+            try:
+                return list(self._read_results(node, self._evaluate(reading, stated)))
+            except REFUSALS as error:
+                del self.recorder.calls[count:]
+                reasons += [f"{reading_text(reading)}: {each}" for each in refusal_reasons(error)]
+        return self._expanded(node, reasons)
+
+    def _candidates(
+        self, node: ForeignNode, arguments: Mapping[str, Any], stated: Sequence[TensorType | None]
+    ) -> Iterable[Reading | str]:
+        """The readings of a node in its opset; no registry speaks of other domains."""
+        if node.domain:
+            return ()
+        opset = self.program.opset if node.opset is None else node.opset
+        if opset not in self._readings:
+            self._readings[opset] = Readings(self.registry, self.program.system, opset)
+        return self._readings[opset].candidates(node.operator, arguments, stated)
+
+    def _expanded(
+        self, node: ForeignNode, reasons: Sequence[str]
+    ) -> list[tuple[ForeignValue, CallValue]]:
+        """The results of what the source itself says that an operator is."""
+        graph = None if node.expand is None else node.expand(self._type)
+        if graph is None:
+            raise UnreadNodeError(reasons)
+        failures = len(self.failures)
+        for each in self._needed(graph):
+            self._translate(each)
+            self.recorder.node = node
+        if inner := self.failures[failures:]:
+            del self.failures[failures:]
+            raise UnreadNodeError([*reasons, *_inner_reasons(inner)])
+        pairs = zip(node.results, graph.outputs, strict=False)
+        return [
+            (foreign, self._compared(self.value(given), foreign))
+            for foreign, (_, given) in pairs
+            if foreign is not None and foreign in self._read
+        ]
+
+    def _type(self, foreign: ForeignValue) -> TensorType | None:
+        """The type of a value of the source as it is here."""
+        found = self._values.get(foreign)
+        return foreign.type if found is None else found.type
+
+    def _read_results(
+        self, node: ForeignNode, found: Mapping[int, Any]
+    ) -> Iterator[tuple[ForeignValue, CallValue]]:
+        """The results that are read, of the types that the source states."""
+        for index, foreign in enumerate(node.results):
+            if foreign is None or foreign not in self._read:
+                continue
+            value = found.get(index)
+            if not isinstance(value, CallValue):
+                raise UntranslatableError(f"it gives no result {index}, which the model reads")
+            yield foreign, self._compared(value, foreign)
+
+    def _compared(self, value: CallValue, foreign: ForeignValue) -> CallValue:
+        """A value of the type that the source states."""
+        if foreign.type is None:
+            return value
+        self.sizes.compare(value.type, foreign.type)
+        return self.recorder.cast(value, foreign.type.dtype)
+
+    def _evaluate(self, reading: Reading, stated: Sequence[TensorType | None]) -> Mapping[int, Any]:
+        """The results of a reading by their places."""
+        index = 0
+        if isinstance(reading, CallReading):
+            index = reading.result or 0
+            wanted = stated[index] if index < len(stated) else None
+            found = self.recorder.call(reading.operator.name, reading.arguments, wanted)
+        else:
+            found = self.compositions.evaluate(reading.snippet, reading.names)
+        if isinstance(found, list | tuple):
+            return dict(enumerate(found))
+        return {index: found}
+
+
+def _inner_reasons(failures: Sequence[Failure]) -> Iterator[str]:
+    for each in failures:
+        for reason in each.reasons or ["nothing says that"]:
+            yield f"its own definition calls `{each.node.operator}`: {reason}"
+
+
+def _foreign_values(arguments: Any) -> Iterator[ForeignValue]:
+    """The values in arguments, those that inner graphs read among them."""
+    for each in arguments:
+        if isinstance(each, ForeignValue):
+            yield each
+        elif isinstance(each, list | tuple):
+            yield from _foreign_values(each)
+        elif isinstance(each, ForeignGraph):
+            yield from (value for _, value in each.outputs)
+            for node in each.nodes:
+                yield from _foreign_values(node.arguments.values())
+
+
+def reading_text(reading: Reading) -> str:
+    """What says a call, for messages."""
+    if isinstance(reading, CallReading):
+        return f"`{reading.operator.name}` as `{reading.alias.text}`"
+    return "composition"
