@@ -6,21 +6,31 @@ python tests/oracles/aten_operators.py > tripybuild/schema/foreign/aten.txt
 import inspect
 import sys
 
-# Of the names that begin with `_`, those that exported programs hold.
-CORE = ("_to_copy", "_native_batch_norm_legit_no_training", "_softmax", "_log_softmax")
+# Those of odd names that exported programs hold beside the core operators.
+KEPT = (
+    *("_native_batch_norm_legit_no_training", "_scaled_dot_product_flash_attention_for_cpu"),
+    *("_unsafe_index", "_unsafe_view", "_upsample_bicubic2d_aa", "_upsample_bilinear2d_aa"),
+    *("_weight_norm", "_weight_norm_interface", "lift_fresh_copy"),
+)
 # Operators that take graphs; they have no schema.
 HIGHER_ORDER = ("cond", "scan", "while_loop")
 
 
 def lines():
-    """Every operator of ATen that gives new tensors, and may be called by its name."""
+    """Every operator of ATen that gives new tensors, and may be called by its name; all of core."""
     import torch  # noqa: PLC0415  # tests that need none of it import this
 
     schemas = {str(s).partition("(")[0]: s for s in torch._C._jit_get_all_schemas()}
     names = (name for name in torch._C._dispatch_get_all_op_names() if name.startswith("aten::"))
-    chosen = (schemas[name] for name in names if name in schemas)
-    higher = (_higher_order_line(torch, name) for name in HIGHER_ORDER)
-    return sorted([*(_aten_line(s) for s in chosen if _is_functional(s)), *higher])
+    chosen = [(name, schemas[name]) for name in names if name in schemas]
+    lines = [_aten_line(s) for name, s in chosen if _is_core(torch, name) or _is_functional(s)]
+    return sorted([*lines, *(_higher_order_line(torch, name) for name in HIGHER_ORDER)])
+
+
+def _is_core(torch, name):
+    word, _, overload = name.removeprefix("aten::").partition(".")
+    operator = getattr(getattr(torch.ops.aten, word), overload or "default", None)
+    return operator is not None and torch.Tag.core in operator.tags
 
 
 def _higher_order_line(torch, name):
@@ -41,7 +51,7 @@ def _is_functional(schema):
     kinds = ("backward", "_copy", "cudnn", "miopen", "mkldnn", "_out")
     odd = word.startswith(("_", "quantized")) or any(kind in word for kind in kinds)
     tensors = any("Tensor" in str(r.type) for r in schema.returns)
-    usual = not odd or word in CORE
+    usual = not odd or word in KEPT
     return not writes and usual and (tensors or word in {"equal", "allclose"})
 
 

@@ -1,10 +1,10 @@
 """Foreign operators: tables of their signatures, and what maps their arguments back to ours.
 
-ONNX's are those of the newest opset of `onnx.table`: inputs by position or by name, attributes by
-name. ATen's are `aten.txt`: the functional overloads of PyTorch 2.13, of which one line is one
-operator, `softmax.int(self, dim, dtype?) -> 1`. What stands before `;` is given by position or by
-name, what stands behind it by name; `?` may be left out, and so may what has a value behind `=`;
-`*` is any number of tensors.
+ONNX's are those of an opset of `onnx.table`: inputs by position or by name, attributes by name.
+ATen's are `aten.txt`: the core overloads of PyTorch 2.13 and the functional ones, of which one line
+is one operator, `softmax.int(self, dim, dtype?) -> 1`. What stands before `;` is given by position
+or by name, what stands behind it by name; `?` may be left out, and so may what has a value behind
+`=`; `*` is any number of tensors.
 
 A list, a choice by word and the helpers of aliases are inverted where they stand in an alias's
 call, so that `reads:` is for what nothing here can say. A helper is data: three expressions.
