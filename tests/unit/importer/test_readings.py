@@ -160,6 +160,13 @@ def test_compositions(readings):
     )
 
 
+def test_dtypes_are_words_of_conditions(readings):
+    mask = {"self": tensor(3, of=boolean), "other": tensor(3, of=boolean)}
+    aten = readings("aten")
+    assert isinstance(aten.read("bitwise_and.Tensor", mask), CompositionReading)
+    refused(aten.read("bitwise_and.Tensor", {**mask, "other": X}), "does not hold")
+
+
 def test_what_there_is_no_word_for(readings):
     assert readings("aten").read("no.such", {}) == Refusal()
     assert "addmm" in readings("aten").names

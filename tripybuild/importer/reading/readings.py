@@ -182,9 +182,6 @@ def _check_parameters(
     defaults: Arguments,
 ) -> None:
     """Every argument is one that is spoken of, or says nothing."""
-    for parameter in signature.parameters:
-        if parameter in spoken and parameter not in {*given, *signature.defaults}:
-            raise UnreadableError(f"it has no `{parameter}`")
     older = {**signature.defaults, **defaults}
     for parameter, value in given.items():
         if parameter not in spoken and not _is_default(value, older.get(parameter)):
@@ -199,7 +196,10 @@ def _is_default(value: Any, default: Any) -> bool:
 def _whole(
     signature: ForeignSignature, given: Arguments, defaults: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """All arguments; what an older version of an operator lacks is as the newest has it."""
+    """All arguments; what an older version of an operator lacks is as the newest has it.
+
+    One that has no default and is not there is None, as `bias` of a convolution that has none.
+    """
     older = {**signature.defaults, **defaults}
     return {name: given.get(name, older.get(name)) for name in signature.parameters}
 

@@ -16,7 +16,7 @@ from tripybuild.reference.numerics.arrays import round_cast
 from tripybuild.symbolic.conditions import Truth, conjunction
 from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.values import Shape, TensorType
-from tripybuild.types.dtypes import dtype
+from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.vocabulary import SHAPE
 
 # No attribute that is given as a tensor has more: what is longer is data, and not an argument.
@@ -213,6 +213,7 @@ INDEX_WORDS: Mapping[str, Callable[..., Any]] = {"at": at, "known": known, "span
 EXPRESSIONS = SHAPE | Vocabulary(
     functions={"tensor": constant, "dtype_of": dtype_of, **INDEX_WORDS},
     attributes=tuple((kind, _TENSORS[1]) for kind in _TENSORS[0]),
+    constants=BY_NAME,
 )
 """What conditions and inverses of aliases reach."""
 
