@@ -116,12 +116,12 @@ CASES = {
         [BATCH, BATCH[0, :, 0], BATCH[1, :, 1]],
     ),
     "groupnorm": (
-        lambda x, w, b: tp.groupnorm(x, w, b, 2, 1e-3),
+        lambda x, w, b: tp.groupnorm(x, 2, w, b, 1e-3),
         lambda x, w, b: F.group_norm(x, 2, w, b, 1e-3),
         [BATCH, BATCH[0, :, 0], BATCH[1, :, 1]],
     ),
     "groupnorm of rows": (
-        lambda x, w, b: tp.groupnorm(x, w, b, 2),
+        lambda x, w, b: tp.groupnorm(x, 2, w, b),
         lambda x, w, b: F.group_norm(x, 2, w, b),
         [BATCH[:, :, 0], BATCH[0, :, 0], BATCH[1, :, 1]],
     ),

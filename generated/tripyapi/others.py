@@ -82,6 +82,7 @@ NAMES: dict[str, str] = {
     "mm": "matmul",
     "multiply": "mul",
     "mv": "matmul",
+    "native_batch_norm": "batchnorm",
     "native_layer_norm": "layernorm",
     "negative": "neg",
     "new_zeros": "zeros",

@@ -112,6 +112,9 @@ def test_readings(system: str) -> None:
     [
         "batchnorm([[[1.0, 3.0]]], [2.0], [1.0], [1.0], [4.0], 0.0)",
         "batchnorm([[5.0, 6.0]], [1.0, 2.0], [0.0, 1.0], [1.0, 2.0], [4.0, 16.0])",
+        "batchnorm([[5.0, 6.0]], None, None, [1.0, 2.0], [4.0, 16.0])",
+        "batchnorm([[1.0], [3.0]], [2.0])",
+        "batchnorm([[1.0], [3.0]], running_mean=[2.0])",
     ],
 )
 def test_example(call: str) -> None:
@@ -124,8 +127,16 @@ def test_example(call: str) -> None:
     [
         "batchnorm([[[1.0, 3.0]]], [2.0], [1.0], [1.0], [4.0], 0.0)",
         "batchnorm([[5.0, 6.0]], [1.0, 2.0], [0.0, 1.0], [1.0, 2.0], [4.0, 16.0])",
+        "batchnorm([[5.0, 6.0]], None, None, [1.0, 2.0], [4.0, 16.0])",
+        "batchnorm([[1.0], [3.0]], [2.0])",
     ],
 )
 def test_tensorrt_example(call: str) -> None:
     """TensorRT builds an example, or refuses it as the declaration says."""
     SUITE.check_tensorrt_example(call)
+
+
+@pytest.mark.parametrize("law", ["both-statistics"])
+def test_law(law: str) -> None:
+    """Each law is broken by an example, or by dtypes, that break no other one."""
+    SUITE.check_law(law)

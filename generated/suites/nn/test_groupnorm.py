@@ -115,9 +115,10 @@ def test_readings(system: str) -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        "groupnorm([[[1.0], [3.0], [2.0], [6.0]]], ones([4]), [0.0, 0.0, 0.0, 1.0], 2)",
-        "groupnorm(ones([1, 4, 2]), ones([4]), ones([4]), 0)",
-        "groupnorm(ones([1, 4, 2]), ones([4]), ones([4]), 3)",
+        "groupnorm([[[1.0], [3.0], [2.0], [6.0]]], 2, ones([4]), [0.0, 0.0, 0.0, 1.0])",
+        "groupnorm([[[1.0], [3.0], [2.0], [6.0]]], 2)",
+        "groupnorm(ones([1, 4, 2]), 0)",
+        "groupnorm(ones([1, 4, 2]), 3)",
     ],
 )
 def test_example(call: str) -> None:
@@ -126,7 +127,11 @@ def test_example(call: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "call", ["groupnorm([[[1.0], [3.0], [2.0], [6.0]]], ones([4]), [0.0, 0.0, 0.0, 1.0], 2)"]
+    "call",
+    [
+        "groupnorm([[[1.0], [3.0], [2.0], [6.0]]], 2, ones([4]), [0.0, 0.0, 0.0, 1.0])",
+        "groupnorm([[[1.0], [3.0], [2.0], [6.0]]], 2)",
+    ],
 )
 def test_tensorrt_example(call: str) -> None:
     """TensorRT builds an example, or refuses it as the declaration says."""

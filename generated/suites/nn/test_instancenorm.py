@@ -110,6 +110,7 @@ def test_readings(system: str) -> None:
     "call",
     [
         "instancenorm([[[1.0, 3.0], [2.0, 6.0]]], [1.0, 2.0], [0.0, 1.0], 2)",
+        "instancenorm([[[1.0, 3.0], [2.0, 6.0]]])",
         "instancenorm([[1.0]], [1.0], [0.0], 1)",
         "instancenorm([[[1.0]]], [1.0], [0.0], 2)",
     ],
@@ -120,7 +121,11 @@ def test_example(call: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "call", ["instancenorm([[[1.0, 3.0], [2.0, 6.0]]], [1.0, 2.0], [0.0, 1.0], 2)"]
+    "call",
+    [
+        "instancenorm([[[1.0, 3.0], [2.0, 6.0]]], [1.0, 2.0], [0.0, 1.0], 2)",
+        "instancenorm([[[1.0, 3.0], [2.0, 6.0]]])",
+    ],
 )
 def test_tensorrt_example(call: str) -> None:
     """TensorRT builds an example, or refuses it as the declaration says."""

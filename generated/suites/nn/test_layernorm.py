@@ -117,8 +117,14 @@ def test_readings(system: str) -> None:
     "call",
     [
         "layernorm([[1.0, 3.0]], [1.0, 2.0], [0.0, 1.0])",
+        "layernorm([[1.0, 3.0]])",
+        "layernorm([[1.0, 3.0]], [1.0, 2.0])",
+        "layernorm([[1.0, 3.0]], bias=[0.0, 1.0])",
+        "layernorm([[1.0, 1.0], [3.0, 3.0]], normalized_shape=[2, 2])",
         "layernorm([1.0, 3.0], ones([2, 2]), ones([2, 2]))",
         "layernorm([[1.0, 3.0]], ones([3]), ones([3]))",
+        "layernorm([[1.0, 3.0]], ones([2]), normalized_shape=[1, 2])",
+        "layernorm([[1.0, 3.0]], ones([2]), ones([1, 2]))",
     ],
 )
 def test_example(call: str) -> None:
@@ -126,13 +132,22 @@ def test_example(call: str) -> None:
     SUITE.check_example(call)
 
 
-@pytest.mark.parametrize("call", ["layernorm([[1.0, 3.0]], [1.0, 2.0], [0.0, 1.0])"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        "layernorm([[1.0, 3.0]], [1.0, 2.0], [0.0, 1.0])",
+        "layernorm([[1.0, 3.0]])",
+        "layernorm([[1.0, 3.0]], [1.0, 2.0])",
+        "layernorm([[1.0, 3.0]], bias=[0.0, 1.0])",
+        "layernorm([[1.0, 1.0], [3.0, 3.0]], normalized_shape=[2, 2])",
+    ],
+)
 def test_tensorrt_example(call: str) -> None:
     """TensorRT builds an example, or refuses it as the declaration says."""
     SUITE.check_tensorrt_example(call)
 
 
-@pytest.mark.parametrize("law", ["trailing-rank", "trailing-sizes"])
+@pytest.mark.parametrize("law", ["trailing-rank", "trailing-sizes", "one-shape"])
 def test_law(law: str) -> None:
     """Each law is broken by an example, or by dtypes, that break no other one."""
     SUITE.check_law(law)

@@ -114,6 +114,8 @@ def test_readings(system: str) -> None:
         "rmsnorm([[1.0, 7.0], [5.0, 5.0]], [[1.0, 1.0], [1.0, 2.0]], 0.0)",
         "rmsnorm([1.0, 3.0], ones([2, 2]))",
         "rmsnorm([[1.0, 3.0]], ones([3]))",
+        "rmsnorm([[1.0, 7.0], [5.0, 5.0]], eps=0.0, normalized_shape=[2, 2])",
+        "rmsnorm([[1.0, 3.0]], ones([2]), normalized_shape=[1, 2])",
     ],
 )
 def test_example(call: str) -> None:
@@ -126,6 +128,7 @@ def test_example(call: str) -> None:
     [
         "rmsnorm([[3.0, 4.0]], [1.0, 2.0], 0.0)",
         "rmsnorm([[1.0, 7.0], [5.0, 5.0]], [[1.0, 1.0], [1.0, 2.0]], 0.0)",
+        "rmsnorm([[1.0, 7.0], [5.0, 5.0]], eps=0.0, normalized_shape=[2, 2])",
     ],
 )
 def test_tensorrt_example(call: str) -> None:
@@ -133,7 +136,7 @@ def test_tensorrt_example(call: str) -> None:
     SUITE.check_tensorrt_example(call)
 
 
-@pytest.mark.parametrize("law", ["trailing-rank", "trailing-sizes"])
+@pytest.mark.parametrize("law", ["trailing-rank", "trailing-sizes", "one-shape"])
 def test_law(law: str) -> None:
     """Each law is broken by an example, or by dtypes, that break no other one."""
     SUITE.check_law(law)

@@ -90,6 +90,4 @@ class GroupNorm(Module, fixed=("num_channels", "dtype", "affine"), types={"F": "
         check.element("F", (self.dtype,), x=x)
         N, _, *D = check.shape("x", x, "[N, num_channels, *D]")
         check.match("x", x, "[N, num_channels, *D]", (N, self.num_channels, *D))
-        scale = tp.ones([self.num_channels], self.dtype) if self.weight is None else self.weight
-        shift = tp.zeros([self.num_channels], self.dtype) if self.bias is None else self.bias
-        return check.finish(tp.groupnorm(x, scale, shift, self.num_groups, self.eps))
+        return check.finish(tp.groupnorm(x, self.num_groups, self.weight, self.bias, self.eps))

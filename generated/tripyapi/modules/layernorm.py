@@ -81,6 +81,6 @@ class LayerNorm(Module, fixed=("normalized_shape", "dtype", "affine"), types={"F
         check = begin(DECLARATION)
         check.element("F", (self.dtype,), x=x)
         check.shape("x", x, "[*A]")
-        scale = tp.ones(self.normalized_shape, self.dtype) if self.weight is None else self.weight
-        shift = tp.zeros(self.normalized_shape, self.dtype) if self.bias is None else self.bias
-        return check.finish(tp.layernorm(x, scale, shift, self.eps))
+        return check.finish(
+            tp.layernorm(x, self.weight, self.bias, self.eps, self.normalized_shape)
+        )

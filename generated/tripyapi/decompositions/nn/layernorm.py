@@ -6,13 +6,25 @@ from tripyapi.trace.nn.layernorm import Layernorm
 from tripybuild.types import dtypes
 
 
-def decompose(op: Layernorm, input: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+def decompose(op: Layernorm, input: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
     """Say `layernorm` with other operators."""
     S = op.input.shape
-    W = op.weight.shape
-    over = list(range(len(S) - len(W), len(S)))
+    W = () if op.weight is None else op.weight.shape
+    B = () if op.bias is None else op.bias.shape
+    N = (
+        W
+        if weight is not None
+        else B
+        if bias is not None
+        else S[-1:]
+        if op.normalized_shape is None
+        else op.normalized_shape
+    )
+    over = list(range(len(S) - len(N), len(S)))
     T = op.input.dtype
-    wide, scale, shift = [tp.cast(x, dtypes.float32) for x in (input, weight, bias)]
+    wide = tp.cast(input, dtypes.float32)
     centred = wide - tp.mean(wide, over, keepdim=True)
     variance = tp.mean(centred * centred, over, keepdim=True)
-    return tp.cast(centred * tp.rsqrt(variance + op.eps) * scale + shift, T)
+    normal = centred * tp.rsqrt(variance + op.eps)
+    scaled = normal if weight is None else normal * tp.cast(weight, dtypes.float32)
+    return tp.cast(scaled if bias is None else scaled + tp.cast(bias, dtypes.float32), T)

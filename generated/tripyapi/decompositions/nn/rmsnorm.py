@@ -6,12 +6,14 @@ from tripyapi.trace.nn.rmsnorm import Rmsnorm
 from tripybuild.types import dtypes
 
 
-def decompose(op: Rmsnorm, input: Tensor, weight: Tensor) -> Tensor:
+def decompose(op: Rmsnorm, input: Tensor, weight: Tensor | None) -> Tensor:
     """Say `rmsnorm` with other operators."""
     S = op.input.shape
-    W = op.weight.shape
-    over = range(len(S) - len(W), len(S))
+    W = () if op.weight is None else op.weight.shape
+    N = W if weight is not None else S[-1:] if op.normalized_shape is None else op.normalized_shape
+    over = range(len(S) - len(N), len(S))
     T = op.input.dtype
     wide = tp.cast(input, dtypes.float32)
     scale = tp.rsqrt(tp.mean(wide * wide, over, keepdim=True) + op.eps)
-    return weight * tp.cast(wide * scale, T)
+    normal = tp.cast(wide * scale, T)
+    return normal if weight is None else weight * normal

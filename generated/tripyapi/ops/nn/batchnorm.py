@@ -7,15 +7,16 @@ from tripybuild.frontend import record
 
 def batchnorm(
     input: Tensor,
-    weight: Tensor,
-    bias: Tensor,
-    running_mean: Tensor,
-    running_var: Tensor,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
     eps: float = 1e-05,
 ) -> Tensor:
-    """Batch normalization with running statistics, per channel.
+    """Batch normalization, then scale and bias per channel.
 
-    It is what the layer does after training: the batch itself is not measured.
+    With running statistics, it is what the layer does after training. Without them, the mean and
+    the variance are those of the batch itself.
 
     Args:
         input: The batch. (`T[N, C, *D]`)
@@ -27,5 +28,8 @@ def batchnorm(
 
     Returns:
         The normalized batch. (`T[N, C, *D]`)
+
+    Raises:
+        DiagnosticError: Where a law does not hold: `batchnorm/both-statistics`.
     """
     return record(Batchnorm, input, weight, bias, running_mean, running_var, eps)

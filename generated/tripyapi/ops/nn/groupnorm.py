@@ -6,15 +6,19 @@ from tripybuild.frontend import record
 
 
 def groupnorm(
-    input: Tensor, weight: Tensor, bias: Tensor, num_groups: int, eps: float = 1e-05
+    input: Tensor,
+    num_groups: int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-05,
 ) -> Tensor:
     """Group normalization, then scale and bias per channel.
 
     Args:
         input: The batch. (`T[N, C, *D]`)
+        num_groups: The number of groups that the channels are split into. (`int`)
         weight: Scale, per channel. (`T[C]`)
         bias: Bias, per channel. (`T[C]`)
-        num_groups: The number of groups that the channels are split into. (`int`)
         eps: Epsilon that is added to the variance, for numerical stability. (`float`)
 
     Returns:
@@ -24,4 +28,4 @@ def groupnorm(
         DiagnosticError: Where a law does not hold: `groupnorm/positive-groups`,
             `groupnorm/groups-divide`.
     """
-    return record(Groupnorm, input, weight, bias, num_groups, eps)
+    return record(Groupnorm, input, num_groups, weight, bias, eps)

@@ -6,7 +6,11 @@ from tripybuild.frontend import record
 
 
 def instancenorm(
-    input: Tensor, weight: Tensor, bias: Tensor, num_channels: int, eps: float = 1e-05
+    input: Tensor,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    num_channels: int | None = None,
+    eps: float = 1e-05,
 ) -> Tensor:
     """Instance normalization, then scale and bias per channel.
 
@@ -14,7 +18,7 @@ def instancenorm(
         input: The batch, with at least one dimension behind the channels. (`T[N, C, *D]`)
         weight: Scale, per channel. (`T[C]`)
         bias: Bias, per channel. (`T[C]`)
-        num_channels: The number of channels. (`int`)
+        num_channels: The number of channels, where it is to be checked. (`int`)
         eps: Epsilon that is added to the variance, for numerical stability. (`float`)
 
     Returns:

@@ -8,10 +8,27 @@ from tripybuild.reference.numerics.numpy_guard import numpy as np
 
 
 def compute(
-    op: Batchnorm, input: Array, weight: Array, bias: Array, running_mean: Array, running_var: Array
+    op: Batchnorm,
+    input: Array,
+    weight: Array | None,
+    bias: Array | None,
+    running_mean: Array | None,
+    running_var: Array | None,
 ) -> Any:
     """Compute `batchnorm` in NumPy."""
     _, C, *D = op.input.shape
+    over = [0, *range(2, 2 + len(D))]
     F = [1, C, *[1 for d in D]]
-    w, b, mean, var = [x.reshape(F) for x in (weight, bias, running_mean, running_var)]
-    return (input - mean) / np.sqrt(var + op.eps) * w + b
+    mean = (
+        np.mean(input, axis=tuple(over), keepdims=True)
+        if running_mean is None
+        else running_mean.reshape(F)
+    )
+    centred = input - mean
+    measured = np.mean(centred * centred, axis=tuple(over), keepdims=True)
+    variance = measured if running_var is None else running_var.reshape(F)
+    scale, shift = (
+        1 if weight is None else weight.reshape(F),
+        0 if bias is None else bias.reshape(F),
+    )
+    return centred / np.sqrt(variance + op.eps) * scale + shift

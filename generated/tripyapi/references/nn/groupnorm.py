@@ -8,7 +8,7 @@ from tripybuild.reference.numerics.numpy_guard import numpy as np
 from tripybuild.types import shapes
 
 
-def compute(op: Groupnorm, input: Array, weight: Array, bias: Array) -> Any:
+def compute(op: Groupnorm, input: Array, weight: Array | None, bias: Array | None) -> Any:
     """Compute `groupnorm` in NumPy."""
     N, C, *D = op.input.shape
     size = C // op.num_groups * shapes.prod(D)
@@ -17,4 +17,8 @@ def compute(op: Groupnorm, input: Array, weight: Array, bias: Array) -> Any:
     groups = np.reshape(input, G)
     centred = groups - np.mean(groups, axis=2, keepdims=True)
     normal = centred / np.sqrt(np.mean(centred * centred, axis=2, keepdims=True) + op.eps)
-    return np.reshape(normal, [N, C, *D]) * np.reshape(weight, F) + np.reshape(bias, F)
+    scale, shift = (
+        1 if weight is None else np.reshape(weight, F),
+        0 if bias is None else np.reshape(bias, F),
+    )
+    return np.reshape(normal, [N, C, *D]) * scale + shift

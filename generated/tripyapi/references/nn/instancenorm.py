@@ -7,11 +7,15 @@ from tripybuild.reference.numerics.arrays import Array
 from tripybuild.reference.numerics.numpy_guard import numpy as np
 
 
-def compute(op: Instancenorm, input: Array, weight: Array, bias: Array) -> Any:
+def compute(op: Instancenorm, input: Array, weight: Array | None, bias: Array | None) -> Any:
     """Compute `instancenorm` in NumPy."""
     _, C, *D = op.input.shape
     over = list(range(2, 2 + len(D)))
     F = [1, C, *[1 for d in D]]
     centred = input - np.mean(input, axis=tuple(over), keepdims=True)
     variance = np.mean(centred * centred, axis=tuple(over), keepdims=True)
-    return centred / np.sqrt(variance + op.eps) * np.reshape(weight, F) + np.reshape(bias, F)
+    scale, shift = (
+        1 if weight is None else np.reshape(weight, F),
+        0 if bias is None else np.reshape(bias, F),
+    )
+    return centred / np.sqrt(variance + op.eps) * scale + shift

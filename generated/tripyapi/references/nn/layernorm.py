@@ -7,11 +7,22 @@ from tripybuild.reference.numerics.arrays import Array
 from tripybuild.reference.numerics.numpy_guard import numpy as np
 
 
-def compute(op: Layernorm, input: Array, weight: Array, bias: Array) -> Any:
+def compute(op: Layernorm, input: Array, weight: Array | None, bias: Array | None) -> Any:
     """Compute `layernorm` in NumPy."""
     S = op.input.shape
-    W = op.weight.shape
-    over = list(range(len(S) - len(W), len(S)))
+    W = () if op.weight is None else op.weight.shape
+    B = () if op.bias is None else op.bias.shape
+    N = (
+        W
+        if weight is not None
+        else B
+        if bias is not None
+        else S[-1:]
+        if op.normalized_shape is None
+        else op.normalized_shape
+    )
+    over = list(range(len(S) - len(N), len(S)))
     centred = input - np.mean(input, axis=tuple(over), keepdims=True)
     variance = np.mean(centred * centred, axis=tuple(over), keepdims=True)
-    return centred / np.sqrt(variance + op.eps) * weight + bias
+    normal = centred / np.sqrt(variance + op.eps)
+    return normal * (1 if weight is None else weight) + (0 if bias is None else bias)

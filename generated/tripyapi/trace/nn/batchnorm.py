@@ -4,32 +4,42 @@ from dataclasses import dataclass
 from typing import Self
 
 from tripybuild.frontend.checks import Check
-from tripybuild.trace import Declaration, TensorType, TraceOp, Value
+from tripybuild.trace import Declaration, Law, TensorType, TraceOp, Value
 from tripybuild.types import dtypes
 
 
 @dataclass(frozen=True, eq=False)
 class Batchnorm(TraceOp):
-    """Batch normalization with running statistics, per channel."""
+    """Batch normalization, then scale and bias per channel."""
 
     input: Value
-    weight: Value
-    bias: Value
-    running_mean: Value
-    running_var: Value
+    weight: Value | None
+    bias: Value | None
+    running_mean: Value | None
+    running_var: Value | None
     eps: float
 
-    declaration = Declaration("batchnorm", "ops_registry/nn/batchnorm.yaml", reduces=True)
+    declaration = Declaration(
+        "batchnorm",
+        "ops_registry/nn/batchnorm.yaml",
+        {
+            "both-statistics": Law(
+                "(running_mean is None) == (running_var is None)",
+                "Either both running statistics are given, or none",
+            ),
+        },
+        reduces=True,
+    )
 
     @classmethod
     def infer(
         cls,
         check: Check,
         input: Value,
-        weight: Value,
-        bias: Value,
-        running_mean: Value,
-        running_var: Value,
+        weight: Value | None = None,
+        bias: Value | None = None,
+        running_mean: Value | None = None,
+        running_var: Value | None = None,
         eps: float = 1e-05,
     ) -> Self:
         """Check a call and find the types of its outputs."""
@@ -43,15 +53,23 @@ class Batchnorm(TraceOp):
             running_var=running_var,
         )
         N, C, *D = check.shape("input", input, "[N, C, *D]")
-        check.shape("weight", weight, "[C]")
-        check.match("weight", weight, "[C]", (C,))
-        check.shape("bias", bias, "[C]")
-        check.match("bias", bias, "[C]", (C,))
-        check.shape("running_mean", running_mean, "[C]")
-        check.match("running_mean", running_mean, "[C]", (C,))
-        check.shape("running_var", running_var, "[C]")
-        check.match("running_var", running_var, "[C]", (C,))
+        if weight is not None:
+            check.shape("weight", weight, "[C]")
+            check.match("weight", weight, "[C]", (C,))
+        if bias is not None:
+            check.shape("bias", bias, "[C]")
+            check.match("bias", bias, "[C]", (C,))
+        if running_mean is not None:
+            check.shape("running_mean", running_mean, "[C]")
+            check.match("running_mean", running_mean, "[C]", (C,))
+        if running_var is not None:
+            check.shape("running_var", running_var, "[C]")
+            check.match("running_var", running_var, "[C]", (C,))
         eps = check.real("eps", eps)
+        with check.law(
+            "both-statistics", running_mean=running_mean, running_var=running_var
+        ) as require:
+            require((running_mean is None) == (running_var is None))
         return cls(input, weight, bias, running_mean, running_var, eps).with_types(
             TensorType(T, (N, C, *D))
         )

@@ -13,9 +13,9 @@ class Groupnorm(TraceOp):
     """Group normalization, then scale and bias per channel."""
 
     input: Value
-    weight: Value
-    bias: Value
     num_groups: int
+    weight: Value | None
+    bias: Value | None
     eps: float
 
     declaration = Declaration(
@@ -36,9 +36,9 @@ class Groupnorm(TraceOp):
         cls,
         check: Check,
         input: Value,
-        weight: Value,
-        bias: Value,
         num_groups: int,
+        weight: Value | None = None,
+        bias: Value | None = None,
         eps: float = 1e-05,
     ) -> Self:
         """Check a call and find the types of its outputs."""
@@ -50,14 +50,16 @@ class Groupnorm(TraceOp):
             bias=bias,
         )
         N, C, *D = check.shape("input", input, "[N, C, *D]")
-        check.shape("weight", weight, "[C]")
-        check.match("weight", weight, "[C]", (C,))
-        check.shape("bias", bias, "[C]")
-        check.match("bias", bias, "[C]", (C,))
+        if weight is not None:
+            check.shape("weight", weight, "[C]")
+            check.match("weight", weight, "[C]", (C,))
+        if bias is not None:
+            check.shape("bias", bias, "[C]")
+            check.match("bias", bias, "[C]", (C,))
         num_groups = check.integer("num_groups", num_groups)
         eps = check.real("eps", eps)
         with check.law("positive-groups", num_groups=num_groups) as require:
             require(num_groups > 0)
         with check.law("groups-divide", C=C, num_groups=num_groups) as require:
             require(C % num_groups == 0)
-        return cls(input, weight, bias, num_groups, eps).with_types(TensorType(T, (N, C, *D)))
+        return cls(input, num_groups, weight, bias, eps).with_types(TensorType(T, (N, C, *D)))

@@ -2,18 +2,27 @@
 
 from tripyapi.trace.nn.batchnorm import Batchnorm
 from tripybuild.onnx import dialect as onnx
+from tripybuild.types import shapes
 
 
 def lower(
     op: Batchnorm,
     input: onnx.Value,
-    weight: onnx.Value,
-    bias: onnx.Value,
-    running_mean: onnx.Value,
-    running_var: onnx.Value,
+    weight: onnx.Value | None,
+    bias: onnx.Value | None,
+    running_mean: onnx.Value | None,
+    running_var: onnx.Value | None,
 ) -> onnx.Value:
     """Lower `batchnorm` to the `onnx` dialect."""
-    output, *_ = onnx.BatchNormalization(
-        input, weight, bias, running_mean, running_var, epsilon=op.eps
-    )
-    return output
+    T = op.input.dtype
+    N, C, *D = op.input.shape
+    over = [0, *range(2, 2 + len(D))]
+    turn = [1, *over]
+    count = N * shapes.prod(D)
+    w = onnx.full(1.0, T, [C]) if weight is None else weight
+    b = onnx.full(0.0, T, [C]) if bias is None else bias
+    if running_mean is None or running_var is None:
+        rows = onnx.reshape(onnx.Transpose(input, perm=turn), [1, C, count])
+        normal = onnx.InstanceNormalization(rows, w, b, epsilon=op.eps)
+        return onnx.Transpose(onnx.reshape(normal, [C, N, *D]), perm=turn)
+    return onnx.BatchNormalization(input, w, b, running_mean, running_var, epsilon=op.eps)[0]

@@ -5,7 +5,9 @@ from tripybuild.onnx import dialect as onnx
 from tripybuild.types import shapes
 
 
-def lower(op: Groupnorm, input: onnx.Value, weight: onnx.Value, bias: onnx.Value) -> onnx.Value:
+def lower(
+    op: Groupnorm, input: onnx.Value, weight: onnx.Value | None, bias: onnx.Value | None
+) -> onnx.Value:
     """Lower `groupnorm` to the `onnx` dialect."""
     T = op.input.dtype
     N, C, *D = op.input.shape
@@ -14,4 +16,6 @@ def lower(op: Groupnorm, input: onnx.Value, weight: onnx.Value, bias: onnx.Value
     F = [1, C, *[1 for d in D]]
     one, zero = [onnx.full(n, T, [op.num_groups]) for n in (1.0, 0.0)]
     normal = onnx.InstanceNormalization(onnx.reshape(input, G), one, zero, epsilon=op.eps)
-    return onnx.reshape(normal, [N, C, *D]) * onnx.reshape(weight, F) + onnx.reshape(bias, F)
+    y = onnx.reshape(normal, [N, C, *D])
+    scaled = y if weight is None else y * onnx.reshape(weight, F)
+    return scaled if bias is None else scaled + onnx.reshape(bias, F)

@@ -4,6 +4,12 @@ from tripyapi.trace.nn.instancenorm import Instancenorm
 from tripybuild.onnx import dialect as onnx
 
 
-def lower(op: Instancenorm, input: onnx.Value, weight: onnx.Value, bias: onnx.Value) -> onnx.Value:
+def lower(
+    op: Instancenorm, input: onnx.Value, weight: onnx.Value | None, bias: onnx.Value | None
+) -> onnx.Value:
     """Lower `instancenorm` to the `onnx` dialect."""
-    return onnx.InstanceNormalization(input, weight, bias, epsilon=op.eps)
+    T = op.input.dtype
+    C = op.input.shape[1]
+    scale = onnx.full(1.0, T, [C]) if weight is None else weight
+    shift = onnx.full(0.0, T, [C]) if bias is None else bias
+    return onnx.InstanceNormalization(input, scale, shift, epsilon=op.eps)

@@ -5,10 +5,24 @@ from tripybuild.onnx import dialect as onnx
 from tripybuild.types import shapes
 
 
-def lower(op: Layernorm, input: onnx.Value, weight: onnx.Value, bias: onnx.Value) -> onnx.Value:
+def lower(
+    op: Layernorm, input: onnx.Value, weight: onnx.Value | None, bias: onnx.Value | None
+) -> onnx.Value:
     """Lower `layernorm` to the `onnx` dialect."""
-    W = op.weight.shape
-    if onnx.holds(shapes.prod(W) > 0):
-        output, *_ = onnx.LayerNormalization(input, weight, bias, axis=-len(W), epsilon=op.eps)
-        return output
-    return onnx.unavailable("layernorm")
+    W = () if op.weight is None else op.weight.shape
+    B = () if op.bias is None else op.bias.shape
+    S = op.input.shape
+    N = (
+        W
+        if weight is not None
+        else B
+        if bias is not None
+        else S[-1:]
+        if op.normalized_shape is None
+        else op.normalized_shape
+    )
+    T = op.input.dtype
+    if not onnx.holds(shapes.prod(N) > 0):
+        return onnx.unavailable("layernorm")
+    scale = onnx.full(1.0, T, N) if weight is None else weight
+    return onnx.LayerNormalization(input, scale, bias, axis=-len(N), epsilon=op.eps)[0]

@@ -5,16 +5,19 @@ from tripybuild.onnx import dialect as onnx
 from tripybuild.types import dtypes, shapes
 
 
-def lower(op: Rmsnorm, input: onnx.Value, weight: onnx.Value) -> onnx.Value:
+def lower(op: Rmsnorm, input: onnx.Value, weight: onnx.Value | None) -> onnx.Value:
     """Lower `rmsnorm` to the `onnx` dialect."""
-    W = op.weight.shape
+    W = () if op.weight is None else op.weight.shape
     S = op.input.shape
-    over = range(len(S) - len(W), len(S))
+    N = W if weight is not None else S[-1:] if op.normalized_shape is None else op.normalized_shape
     T = op.input.dtype
-    if not onnx.holds(shapes.prod(W) > 0):
+    over = range(len(S) - len(N), len(S))
+    if not onnx.holds(shapes.prod(N) > 0):
         return onnx.unavailable("rmsnorm")
     if onnx.opset() >= 23:
-        return onnx.RMSNormalization(input, weight, axis=-len(W), epsilon=op.eps)
+        scale = onnx.full(1.0, T, N) if weight is None else weight
+        return onnx.RMSNormalization(input, scale, axis=-len(N), epsilon=op.eps)
     x = onnx.cast(input, dtypes.float32)
     squares = onnx.ReduceMean(onnx.Pow(x, 2.0), list(over), keepdims=True)
-    return onnx.cast(x / onnx.Sqrt(squares + op.eps), T) * weight
+    normal = onnx.cast(x / onnx.Sqrt(squares + op.eps), T)
+    return normal if weight is None else normal * weight

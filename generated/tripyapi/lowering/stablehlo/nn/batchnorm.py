@@ -2,23 +2,35 @@
 
 from tripyapi.trace.nn.batchnorm import Batchnorm
 from tripybuild import stablehlo as hlo
-from tripybuild.types import dtypes
+from tripybuild.types import dtypes, shapes
 
 
 def lower(
     op: Batchnorm,
     input: hlo.Value,
-    weight: hlo.Value,
-    bias: hlo.Value,
-    running_mean: hlo.Value,
-    running_var: hlo.Value,
+    weight: hlo.Value | None,
+    bias: hlo.Value | None,
+    running_mean: hlo.Value | None,
+    running_var: hlo.Value | None,
 ) -> hlo.Value:
     """Lower `batchnorm` to the `stablehlo` dialect."""
-    _, C, *D = op.input.shape
+    N, C, *D = op.input.shape
     F = [1, C, *[1 for d in D]]
+    over = [0, *range(2, 2 + len(D))]
+    count = N * shapes.prod(D)
     T = op.input.dtype
     x = hlo.convert(input, dtypes.float32)
-    each = [hlo.reshape(v, F) for v in (weight, bias, running_mean, running_var)]
-    w, b, mean, var = [hlo.convert(v, dtypes.float32) for v in each]
-    scale = w * hlo.rsqrt(var + op.eps)
+    w = 1.0 if weight is None else hlo.reshape(hlo.convert(weight, dtypes.float32), F)
+    if running_mean is None or running_var is None:
+        centred = x - hlo.reduce(x, over, "sum", keepdim=True) / count
+        var = hlo.reduce(centred * centred, over, "sum", keepdim=True) / count
+        y = centred * (hlo.rsqrt(var + op.eps) * w)
+        return hlo.convert(
+            y if bias is None else y + hlo.reshape(hlo.convert(bias, dtypes.float32), F), T
+        )
+    mean, var = [
+        hlo.convert(hlo.reshape(v, F), dtypes.float32) for v in (running_mean, running_var)
+    ]
+    scale = hlo.rsqrt(var + op.eps) * w
+    b = 0.0 if bias is None else hlo.reshape(hlo.convert(bias, dtypes.float32), F)
     return hlo.convert(x * scale + (b - mean * scale), T)

@@ -5,7 +5,9 @@ from tripybuild import stablehlo as hlo
 from tripybuild.types import dtypes, shapes
 
 
-def lower(op: Groupnorm, input: hlo.Value, weight: hlo.Value, bias: hlo.Value) -> hlo.Value:
+def lower(
+    op: Groupnorm, input: hlo.Value, weight: hlo.Value | None, bias: hlo.Value | None
+) -> hlo.Value:
     """Lower `groupnorm` to the `stablehlo` dialect."""
     N, C, *D = op.input.shape
     size = C // op.num_groups * shapes.prod(D)
@@ -16,5 +18,8 @@ def lower(op: Groupnorm, input: hlo.Value, weight: hlo.Value, bias: hlo.Value) -
     centred = groups - hlo.reduce(groups, [2], "sum", keepdim=True) / size
     variance = hlo.reduce(centred * centred, [2], "sum", keepdim=True) / size
     normal = hlo.reshape(centred * hlo.rsqrt(variance + op.eps), [N, C, *D])
-    scale, shift = [hlo.reshape(hlo.convert(v, dtypes.float32), F) for v in (weight, bias)]
-    return hlo.convert(normal * scale + shift, T)
+    scaled = (
+        normal if weight is None else normal * hlo.reshape(hlo.convert(weight, dtypes.float32), F)
+    )
+    y = scaled if bias is None else scaled + hlo.reshape(hlo.convert(bias, dtypes.float32), F)
+    return hlo.convert(y, T)

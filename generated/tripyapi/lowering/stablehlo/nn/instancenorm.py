@@ -5,14 +5,20 @@ from tripybuild import stablehlo as hlo
 from tripybuild.types import dtypes, shapes
 
 
-def lower(op: Instancenorm, input: hlo.Value, weight: hlo.Value, bias: hlo.Value) -> hlo.Value:
+def lower(
+    op: Instancenorm, input: hlo.Value, weight: hlo.Value | None, bias: hlo.Value | None
+) -> hlo.Value:
     """Lower `instancenorm` to the `stablehlo` dialect."""
     _, C, *D = op.input.shape
     over = list(range(2, 2 + len(D)))
     F = [1, C, *[1 for d in D]]
     T = op.input.dtype
-    x, scale, shift = [hlo.convert(v, dtypes.float32) for v in (input, weight, bias)]
+    x = hlo.convert(input, dtypes.float32)
     centred = x - hlo.reduce(x, over, "sum", keepdim=True) / shapes.prod(D)
     variance = hlo.reduce(centred * centred, over, "sum", keepdim=True) / shapes.prod(D)
-    y = centred * hlo.rsqrt(variance + op.eps) * hlo.reshape(scale, F) + hlo.reshape(shift, F)
+    normal = centred * hlo.rsqrt(variance + op.eps)
+    scaled = (
+        normal if weight is None else normal * hlo.reshape(hlo.convert(weight, dtypes.float32), F)
+    )
+    y = scaled if bias is None else scaled + hlo.reshape(hlo.convert(bias, dtypes.float32), F)
     return hlo.convert(y, T)

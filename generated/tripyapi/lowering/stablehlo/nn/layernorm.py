@@ -5,13 +5,27 @@ from tripybuild import stablehlo as hlo
 from tripybuild.types import dtypes, shapes
 
 
-def lower(op: Layernorm, input: hlo.Value, weight: hlo.Value, bias: hlo.Value) -> hlo.Value:
+def lower(
+    op: Layernorm, input: hlo.Value, weight: hlo.Value | None, bias: hlo.Value | None
+) -> hlo.Value:
     """Lower `layernorm` to the `stablehlo` dialect."""
     S = op.input.shape
-    W = op.weight.shape
-    over = list(range(len(S) - len(W), len(S)))
+    W = () if op.weight is None else op.weight.shape
+    B = () if op.bias is None else op.bias.shape
+    N = (
+        W
+        if weight is not None
+        else B
+        if bias is not None
+        else S[-1:]
+        if op.normalized_shape is None
+        else op.normalized_shape
+    )
+    over = list(range(len(S) - len(N), len(S)))
     T = op.input.dtype
-    x, scale, shift = [hlo.convert(v, dtypes.float32) for v in (input, weight, bias)]
-    centred = x - hlo.reduce(x, over, "sum", keepdim=True) / shapes.prod(W)
-    variance = hlo.reduce(centred * centred, over, "sum", keepdim=True) / shapes.prod(W)
-    return hlo.convert(centred * hlo.rsqrt(variance + op.eps) * scale + shift, T)
+    x = hlo.convert(input, dtypes.float32)
+    centred = x - hlo.reduce(x, over, "sum", keepdim=True) / shapes.prod(N)
+    variance = hlo.reduce(centred * centred, over, "sum", keepdim=True) / shapes.prod(N)
+    normal = centred * hlo.rsqrt(variance + op.eps)
+    scaled = normal if weight is None else normal * hlo.convert(weight, dtypes.float32)
+    return hlo.convert(scaled if bias is None else scaled + hlo.convert(bias, dtypes.float32), T)

@@ -7,14 +7,23 @@ from tripybuild.tensorrt import layers as trt
 def lower(
     op: Batchnorm,
     input: trt.Value,
-    weight: trt.Value,
-    bias: trt.Value,
-    running_mean: trt.Value,
-    running_var: trt.Value,
+    weight: trt.Value | None,
+    bias: trt.Value | None,
+    running_mean: trt.Value | None,
+    running_var: trt.Value | None,
 ) -> trt.Value:
     """Lower `batchnorm` to the `tensorrt` dialect."""
+    T = op.input.dtype
     _, C, *D = op.input.shape
     F = [1, C, *[1 for d in D]]
-    w, b, mean, var = [trt.reshape(x, F) for x in (weight, bias, running_mean, running_var)]
+    over = [0, *range(2, 2 + len(D))]
+    w = trt.full(1.0, T, F) if weight is None else trt.reshape(weight, F)
+    if running_mean is None or running_var is None:
+        centred = input - trt.reduce(input, over, "kAVG", keep_dimensions=True)
+        var = trt.reduce(centred * centred, over, "kAVG", keep_dimensions=True)
+        y = centred * (w / trt.unary(var + op.eps, "kSQRT"))
+        return y if bias is None else y + trt.reshape(bias, F)
+    mean, var = [trt.reshape(x, F) for x in (running_mean, running_var)]
     scale = w / trt.unary(var + op.eps, "kSQRT")
+    b = trt.full(0.0, T, F) if bias is None else trt.reshape(bias, F)
     return input * scale + (b - mean * scale)

@@ -5,7 +5,9 @@ from tripybuild.tensorrt import layers as trt
 from tripybuild.types import shapes
 
 
-def lower(op: Groupnorm, input: trt.Value, weight: trt.Value, bias: trt.Value) -> trt.Value:
+def lower(
+    op: Groupnorm, input: trt.Value, weight: trt.Value | None, bias: trt.Value | None
+) -> trt.Value:
     """Lower `groupnorm` to the `tensorrt` dialect."""
     T = op.input.dtype
     N, C, *D = op.input.shape
@@ -14,4 +16,6 @@ def lower(op: Groupnorm, input: trt.Value, weight: trt.Value, bias: trt.Value) -
     F = [1, C, *[1 for d in D]]
     one, zero = [trt.full(n, T, [1, op.num_groups, 1]) for n in (1.0, 0.0)]
     normal = trt.normalization(trt.reshape(input, G), one, zero, [2], epsilon=op.eps)
-    return trt.reshape(normal, [N, C, *D]) * trt.reshape(weight, F) + trt.reshape(bias, F)
+    y = trt.reshape(normal, [N, C, *D])
+    scaled = y if weight is None else y * trt.reshape(weight, F)
+    return scaled if bias is None else scaled + trt.reshape(bias, F)

@@ -4,11 +4,14 @@ from tripyapi.trace.nn.instancenorm import Instancenorm
 from tripybuild.tensorrt import layers as trt
 
 
-def lower(op: Instancenorm, input: trt.Value, weight: trt.Value, bias: trt.Value) -> trt.Value:
+def lower(
+    op: Instancenorm, input: trt.Value, weight: trt.Value | None, bias: trt.Value | None
+) -> trt.Value:
     """Lower `instancenorm` to the `tensorrt` dialect."""
+    T = op.input.dtype
     _, C, *D = op.input.shape
     F = [1, C, *[1 for d in D]]
     over = list(range(2, 2 + len(D)))
-    return trt.normalization(
-        input, trt.reshape(weight, F), trt.reshape(bias, F), over, epsilon=op.eps
-    )
+    scale = trt.full(1.0, T, F) if weight is None else trt.reshape(weight, F)
+    shift = trt.full(0.0, T, F) if bias is None else trt.reshape(bias, F)
+    return trt.normalization(input, scale, shift, over, epsilon=op.eps)

@@ -5,12 +5,27 @@ from tripybuild.tensorrt import layers as trt
 from tripybuild.types import shapes
 
 
-def lower(op: Layernorm, input: trt.Value, weight: trt.Value, bias: trt.Value) -> trt.Value:
+def lower(
+    op: Layernorm, input: trt.Value, weight: trt.Value | None, bias: trt.Value | None
+) -> trt.Value:
     """Lower `layernorm` to the `tensorrt` dialect."""
+    T = op.input.dtype
+    W = () if op.weight is None else op.weight.shape
+    B = () if op.bias is None else op.bias.shape
     S = op.input.shape
+    N = (
+        W
+        if weight is not None
+        else B
+        if bias is not None
+        else S[-1:]
+        if op.normalized_shape is None
+        else op.normalized_shape
+    )
     rank = shapes.largest(len(S), 2)
-    W = op.weight.shape
-    over = list(range(len(S) - len(W), len(S)))
-    wide, scale, shift = [trt.at_least(x, rank) for x in (input, weight, bias)]
+    over = list(range(len(S) - len(N), len(S)))
+    one, zero = [trt.full(n, T, N) for n in (1.0, 0.0)]
+    given = (input, one if weight is None else weight, zero if bias is None else bias)
+    wide, scale, shift = [trt.at_least(x, rank) for x in given]
     y = trt.normalization(wide, scale, shift, [i + rank - len(S) for i in over], epsilon=op.eps)
     return y if rank == len(S) else trt.reshape(y, S)
