@@ -1,0 +1,292 @@
+"""Specs that are written of call programs: they read well, and compute what the calls do."""
+
+import numpy as np
+import pytest
+from built_programs import ProgramBuilder
+from safetensors.numpy import save_file
+
+import tripyapi as tp
+import tripybuild
+from tripybuild.importer.spec_writer import write_spec
+from tripybuild.schema.load import load_registries
+
+
+@pytest.fixture(scope="module")
+def registry():
+    return load_registries(())
+
+
+@pytest.fixture
+def written(registry, tmp_path):
+    """The text of a program's spec, which is compiled and compared with the calls."""
+
+    def write(program, **sizes):
+        spec = write_spec(program, registry)
+        (tmp_path / "model.yaml").write_text(spec.text)
+        if spec.weights:
+            arrays = {name: np.array(each.load()) for name, each in spec.arrays.items()}
+            save_file(arrays, tmp_path / spec.weights)
+        executable = tripybuild.compile(tmp_path / "model.yaml", target="reference")
+        inputs = {each.name: _draw(each, sizes) for each in program.graph.inputs}
+        found = executable(**inputs)
+        for name, wanted in _run(program, inputs, sizes).items():
+            assert np.asarray(found[name]) == pytest.approx(wanted, rel=1e-5, abs=1e-6)
+        return spec.text
+
+    return write
+
+
+def _sizes(value, sizes):
+    if hasattr(value, "substitute"):
+        return value.substitute(sizes)
+    if isinstance(value, (list, tuple)):
+        return [_sizes(each, sizes) for each in value]
+    if isinstance(value, slice):
+        return slice(*_sizes([value.start, value.stop, value.step], sizes))
+    return value
+
+
+def _draw(value, sizes):
+    shape = _sizes(value.shape, sizes)
+    random = np.random.default_rng(1)
+    if value.dtype is tp.float32:
+        return random.normal(size=shape).astype(np.float32)
+    return random.integers(0, 2, shape).astype(value.dtype.numpy)
+
+
+def _run(program, inputs, sizes):
+    """The outputs of a program, call by call."""
+    known = {id(v): tp.Tensor(inputs[v.name]) for v in program.graph.inputs}
+    known |= {id(v): tp.Tensor(np.array(v.weight.load())) for v in program.weights.values()}
+
+    def given(value):
+        if id(value) in known:
+            return known[id(value)]
+        return [given(v) for v in value] if isinstance(value, list) else _sizes(value, sizes)
+
+    for call in program.graph.calls:
+        arguments = {name: given(value) for name, value in call.arguments.items()}
+        result = getattr(tp, call.operator)(**arguments)
+        results = result if isinstance(result, (list, tuple)) else [result]
+        known.update((id(v), r) for v, r in zip(call.results, results, strict=True))
+    return {name: np.asarray(known[id(value)]) for name, value in program.graph.outputs}
+
+
+def _block(build, path, x, width, inner, mask=None):
+    with build.module(path, "TinyBlock"):
+        with build.module(f"{path}.norm", "LayerNorm"):
+            weights = [build.weight(f"{path}.norm.{n}", width) for n in ("weight", "bias")]
+            y = build.call("layernorm", input=x, weight=weights[0], bias=weights[1], eps=1e-6)
+        with build.module(f"{path}.mlp", "TinyMLP"):
+            y = build.linear(f"{path}.mlp.up", y, width, inner)
+            with build.module(f"{path}.mlp.act", "GELU"):
+                y = build.call("gelu", input=y)
+            y = build.linear(f"{path}.mlp.down", y, inner, width, bias=False)
+        if mask is not None:
+            y = build.call("mul", lhs=y, rhs=mask)
+        return build.call("add", lhs=x, rhs=y)
+
+
+def test_blocks_of_modules(written):
+    build = ProgramBuilder("tiny", B=(1, 8))
+    x, mask = build.input("x", "B", 4), build.input("mask", "B", 1)
+    y = x
+    with build.module("encoder", "TinyEncoder"):
+        for number in range(3):
+            y = _block(build, f"encoder.layers.{number}", y, 4, 6, mask)
+    y = build.linear("head", y, 4, 2)
+    assert written(build.program(scores=y), B=3) == TINY
+
+
+TINY = """\
+tripybuild: 1
+model: tiny
+inputs:
+  x: F[B, 4]
+  mask: F[B, 1]
+ranges:
+  B: {min: 1, opt: 1, max: 8}
+parts:
+  encoder: encoder
+  head: Linear(4, 2)
+outputs:
+  scores: head(encoder(x, mask))
+weights: tiny.safetensors
+define:
+  encoder:
+    inputs:
+      x: F[B, 4]
+      mask: F[B, 1]
+    parts:
+      layers: block * 3
+    outputs:
+      out: layers(x, mask)
+  block:
+    inputs:
+      x: F[B, 4]
+      mask: F[B, 1]
+    parts:
+      norm: LayerNorm(4, eps=1e-06)
+      mlp: mlp
+    outputs:
+      out: x + mlp(norm(x)) * mask
+  mlp:
+    inputs:
+      x: F[B, 4]
+    parts:
+      up: Linear(4, 6)
+      down: Linear(6, 4, bias=False)
+    outputs:
+      out: down(gelu(up(x)))
+"""
+
+
+def test_equal_but_for_numbers(written):
+    """Definitions that differ in numbers are one that is made with sizes."""
+    build = ProgramBuilder("sizes", B=(1, 8))
+    x = build.input("x", "B", 4)
+    y = _block(build, "first", x, 4, 6)
+    y = build.linear("wider", y, 4, 8)
+    text = written(build.program(y=_block(build, "second", y, 8, 6)), B=2)
+    assert "first: block(4)\n" in text
+    assert "second: block(8)\n" in text
+    assert "mlp: mlp(normalized_shape)" in text
+    assert "down: Linear(6, in_features, bias=False)" in text
+
+
+def test_a_module_that_is_called_twice(written):
+    build = ProgramBuilder("twice", B=(1, 8))
+    x = build.input("x", "B", 4)
+    y = _block(build, "block", _block(build, "block", x, 4, 6), 4, 6)
+    text = written(build.program(y=y), B=2)
+    assert "y: block(block(x))" in text
+
+
+def test_calls_that_differ_are_done_above(written):
+    """A module whose calls do different things is a container, and keeps its weights."""
+    build = ProgramBuilder("unequal", B=(1, 8))
+    x = build.input("x", "B", 4)
+    y = _block(build, "block", x, 4, 6)
+    with build.module("block", "TinyBlock"):
+        y = build.linear("block.mlp.up", y, 4, 6)
+    text = written(build.program(y=y), B=2)
+    assert "block.mlp.up(" in text
+    assert "block.norm(x)" in text
+
+
+def test_a_stranger_between_two_halves_of_a_module(written):
+    """What stands between calls of a module, and depends on one, opens the module."""
+    build = ProgramBuilder("halves", B=(1, 8))
+    x = build.input("x", "B", 4)
+    with build.module("part", "Part"):
+        y = build.call("mul", lhs=x, rhs=build.weight("part.scale", 4))
+    z = build.call("tanh", input=y)
+    with build.module("part", "Part"):
+        build.modules[-1] = build.modules[-1].__class__("part", "Part", 0)
+        y = build.call("add", lhs=z, rhs=build.weight("part.shift", 4))
+    text = written(build.program(y=y), B=2)
+    assert "y: tanh(x * part.scale) + part.shift" in text
+
+
+def test_strangers_that_depend_on_nothing(written):
+    build = ProgramBuilder("strangers", B=(1, 8))
+    x = build.input("x", "B", 4)
+    with build.module("part", "Part"):
+        y = build.call("mul", lhs=x, rhs=build.weight("part.scale", 4))
+    z = build.call("tanh", input=x)
+    with build.module("part", "Part"):
+        build.modules[-1] = build.modules[-1].__class__("part", "Part", 0)
+        y = build.call("add", lhs=y, rhs=build.weight("part.shift", 4))
+    text = written(build.program(y=y, z=z), B=2)
+    assert "y: part(x)" in text
+    assert "out: x * scale + shift" in text
+
+
+def test_weights_of_a_module_that_is_never_called(written):
+    build = ProgramBuilder("uncalled", B=(1, 8))
+    x = build.input("x", "B", 4)
+    y = build.call("add", lhs=x, rhs=build.weight("queries.weight", 4))
+    y = build.call("mul", lhs=y, rhs=build.weight("model.decoder.scale", 4))
+    y = build.linear("model.decoder.layers.0", y, 4, 4)
+    y = build.linear("model.decoder.layers.1", y, 4, 4)
+    text = written(build.program(y=y), B=2)
+    assert "model.decoder.layers(" in text
+    assert "layers: Linear(4, 4) * 2" in text
+    assert "(x + queries.weight) * model.decoder.scale" in text
+
+
+def test_a_weight_of_two_modules(written):
+    build = ProgramBuilder("tied", B=(1, 8), S=(1, 9))
+    tokens = build.input("tokens", "B", "S", dtype=tp.int32)
+    words = build.weight("wte.weight", 5, 4)
+    with build.module("wte", "Embedding"):
+        x = build.call("gather", input=words, dim=0, index=tokens)
+    with build.module("head", "Linear"):
+        y = build.call("linear", input=x, weight=words)
+    text = written(build.program(scores=y), B=2, S=3)
+    assert "scores: linear(wte(tokens), wte.weight)" in text
+    assert "wte: Embedding(5, 4)" in text
+
+
+def test_operators_in_a_row_of_modules(written):
+    build = ProgramBuilder("row", B=(1, 8))
+    x = build.input("x", "B", 4)
+    with build.module("net", "Sequential"):
+        y = build.linear("net.0", x, 4, 6)
+        with build.module("net.1", "ReLU"):
+            y = build.call("relu", input=y)
+        y = build.linear("net.3", y, 6, 2)
+    text = written(build.program(y=y), B=2)
+    assert 'net: "[Linear(4, 6), relu, [], Linear(6, 2)]"' in text
+    assert "y: net(x)" in text
+
+
+def test_blocks_in_turns(written):
+    build = ProgramBuilder("turns", B=(1, 8))
+    y = x = build.input("x", "B", 4)
+    for number in range(4):
+        y = _block(build, f"layers.{number}", y, 4, 6 + number % 2)
+    text = written(build.program(y=y), B=2)
+    assert 'layers: "[block(6), block(7)] * 2"' in text
+    build = ProgramBuilder("first", B=(1, 8))
+    y = x = build.input("x", "B", 4)
+    y = build.linear("layers.0", x, 4, 4)
+    for number in range(1, 4):
+        y = _block(build, f"layers.{number}", y, 4, 6)
+    text = written(build.program(y=y), B=2)
+    assert 'layers: "[Linear(4, 4), *(block * 3)]"' in text
+
+
+def test_names_that_mean_something_else(written):
+    """Parts, weights and inputs are called otherwise where an operator has their name."""
+    build = ProgramBuilder("names", B=(1, 8))
+    x = build.input("x", "B", 4)
+    with build.module("relu", "relu"):
+        y = build.call("mul", lhs=x, rhs=build.weight("relu.1st-scale", 4))
+        y = build.call("tanh", input=y)
+    y = build.call("relu", input=y)
+    text = written(build.program(y=y), B=2)
+    assert "relu_part: relu_2" in text
+    assert "part_1st_scale: F[4]" in text
+
+
+def test_without_modules_and_weights(written):
+    build = ProgramBuilder("flat", B=(1, 8))
+    x = build.input("x", "B", 6)
+    low, high = build.call("split", input=x, num_split_or_sizes=2, dim=1)
+    y = build.call("concatenate", tensors=[build.call("neg", input=high), low], dim=1)
+    z = build.call("reshape", input=y, shape=[build.symbols["B"] * 2, 3])
+    text = written(build.program(y=y, z=z), B=2)
+    assert "  split_1, split_2: split(x, 2, 1)\n" in text
+    assert "reshape(" in text
+    assert "weights:" not in text
+
+
+def test_long_expressions_become_steps(written):
+    build = ProgramBuilder("long", B=(1, 8))
+    y = x = build.input("x", "B", 4)
+    for _ in range(12):
+        y = build.call("tanh", input=build.call("add", lhs=y, rhs=x))
+    text = written(build.program(y=y), B=2)
+    assert max(map(len, text.splitlines())) <= 100
+    assert text == written(build.program(y=y), B=2)

@@ -1,0 +1,343 @@
+"""Definitions: what a module does as inputs, parts, weights, steps and outputs.
+
+A definition's names are not decided here, so equal modules have equal definitions, which are one.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+
+from tripybuild.importer.call_program import Call, CallProgram, CallValue
+from tripybuild.importer.spec_writer.chains import ModuleChain, find_chains
+from tripybuild.importer.spec_writer.definition import Definition, canonical
+from tripybuild.importer.spec_writer.module_runs import ModuleNode, ModuleRun, ModuleRuns
+from tripybuild.importer.spec_writer.texts import (
+    ATOM,
+    CallPrinter,
+    Reference,
+    Slot,
+    Text,
+    TypeText,
+    is_name,
+    listed,
+    tensors_of,
+)
+from tripybuild.schema.operator.operator import Operator
+
+LONGEST = 84  # characters of an expression, behind its name and indentation
+LONGEST_INLINE = 56  # of a value in the place of its only use
+
+
+class DefinitionWriter:
+    """Makes the definitions of a program.
+
+    Args:
+        program: The program.
+        operators: The declarations that its calls are of, by name.
+        module: The registry's module that a run is, as the text that makes it; or None.
+    """
+
+    def __init__(
+        self,
+        program: CallProgram,
+        operators: Mapping[str, Operator],
+        module: Callable[[ModuleNode, ModuleRun], Text | None],
+    ) -> None:
+        self.program, self.operators, self.module = program, operators, module
+        self.definitions: dict[tuple[object, ...], Definition] = {}
+
+    def write(self) -> Definition:
+        """The model's own definition; `definitions` are then all others, the inner ones first."""
+        opened: set[str] = set()
+        while True:
+            self.definitions.clear()
+            self.called: dict[str, set[str]] = {}
+            self.runs = ModuleRuns(self.program, opened)
+            run = self.runs.divide()
+            self.kinds: dict[str, Text | list[object] | None] = {}
+            self.unequal: set[str] = set()
+            self.find_chains(run)
+            model = Body(self, self.runs.root, run).definition()
+            if not self.unequal:
+                return model
+            opened = self.runs.opened | self.unequal
+
+    def find_chains(self, run: ModuleRun) -> None:
+        """Find rows of modules in all runs, before any of them has a definition."""
+        run.items = find_chains(self.runs, run)
+        for item in run.items:
+            for inner in item.runs if isinstance(item, ModuleChain) else [item]:
+                if isinstance(inner, ModuleRun):
+                    self.find_chains(inner)
+
+    def kind(self, node: ModuleNode) -> "Text | list[object] | None":
+        """What the part of a module is made of; None for one that has nothing."""
+        if node.path not in self.kinds:
+            self.kinds[node.path] = self._kind(node)
+        return self.kinds[node.path]
+
+    def _kind(self, node: ModuleNode) -> "Text | list[object] | None":
+        if len(node.runs) > 0 and node.is_list and (kinds := self._row(node)) is not None:
+            return kinds
+        if node.runs and node.is_list:
+            self.unequal.add(node.path)
+        elif node.runs:
+            made = [self.module(node, run) for run in node.runs]
+            if made[0] is not None and all(each == made[0] for each in made):
+                return made[0]
+            bodies = [Body(self, node, run).definition() for run in node.runs]
+            keys = set(map(canonical, bodies))
+            if len(keys) > 1:
+                self.unequal.add(node.path)
+            return Text.of(Reference(self._register(bodies[0])))
+        if node.is_list:
+            return self._list(node)
+        if node.children or node.weights:
+            return Text.of(Reference(self._register(Body(self, node, None).definition())))
+        return None
+
+    def _row(self, node: ModuleNode) -> "list[object] | None":
+        """A module that only calls those below it in a row is the list of those."""
+        for run in node.runs:
+            chain = run.items[0] if len(run.items) == 1 else None
+            if not isinstance(chain, ModuleChain) or chain.path != node.path or not chain.is_whole:
+                return None
+            if chain.arguments() != run.arguments or chain.results != run.results:
+                return None
+        return self._list(node)
+
+    def _list(self, node: ModuleNode) -> list[object]:
+        kinds: dict[int, object] = {int(i): self.kind(each) for i, each in node.children.items()}
+        kinds |= {index: Text.of(name) for index, name in node.operators.items()}
+        last = max(kinds)
+        return [kinds.get(i) or Text.of("[]") for i in range(last + 1)]
+
+    def local(self, node: ModuleNode, segment: str) -> str:
+        """The name of a part or a weight of a module in the spec.
+
+        It is that of the checkpoint, if that is a name, and none of an operator that is called
+        beside it.
+        """
+        name = segment if is_name(segment) else f"part_{segment}"
+        name = "".join(c if c.isascii() and c.isalnum() else "_" for c in name).strip("_")
+        while "__" in name:
+            name = name.replace("__", "_")
+        if node.path not in self.called:
+            items = (item for run in node.runs for item in run.items)
+            self.called[node.path] = {o for item in items for o in self.operators_in(item)}
+        return f"{name}_part" if name in self.called[node.path] else name
+
+    def operators_in(self, item: "Call | ModuleRun | ModuleChain") -> Iterator[str]:
+        """The operators that the text of an item calls."""
+        if isinstance(item, Call):
+            yield item.operator
+        elif isinstance(item, ModuleRun) and self.runs.is_small(item):
+            yield from (call.operator for call in item.calls)
+
+    def spec_path(self, path: str) -> str:
+        """The path of a weight in the spec, for that in the checkpoint."""
+        node, names = self.runs.root, []
+        for segment in path.split("."):
+            names.append(segment if node.is_list else self.local(node, segment))
+            node = node.children.get(segment, node)
+        return ".".join(names)
+
+    def _register(self, definition: Definition) -> Definition:
+        return self.definitions.setdefault(canonical(definition), definition)
+
+
+class Body:
+    """One run of a module, or a module that is never called, on the way to its definition."""
+
+    def __init__(self, writer: DefinitionWriter, node: ModuleNode, run: ModuleRun | None) -> None:
+        self.writer, self.node, self.run = writer, node, run
+        self.made = Definition(run.class_name if run else node.path.rpartition(".")[2])
+        self.said: dict[int, Text] = {}
+        self.pending: dict[int, tuple[CallValue, Slot, Text]] = {}
+        self.printer = CallPrinter(writer.operators, self._say)
+        self.used: dict[int, CallValue] = {}
+        for item in run.items if run is not None else ():
+            self.made.operators.update(writer.operators_in(item))
+
+    def definition(self) -> Definition:
+        """The definition."""
+        self._inputs()
+        for item in self.run.items if self.run is not None else ():
+            if isinstance(item, Call):
+                self._call(item)
+            elif isinstance(item, ModuleChain):
+                self._chain(item)
+            else:
+                self._run(item)
+        self._outputs()
+        self._parts()
+        return self.made
+
+    def _inputs(self) -> None:
+        is_model = not self.node.path
+        values = self.writer.program.graph.inputs if is_model else self._arguments()
+        for value in values:
+            slot = Slot(input_hint(value))
+            self.made.inputs.append((slot, TypeText.of(value.type)))
+            self.said[id(value)] = Text.of(slot)
+
+    def _arguments(self) -> Sequence[CallValue]:
+        return self.run.arguments if self.run is not None else ()
+
+    def _parts(self) -> None:
+        for segment, child in self.node.children.items():
+            kind = self.writer.kind(child)
+            if kind is not None and not self._is_function(kind):
+                self.made.parts[self.writer.local(self.node, segment)] = kind
+        for name, value in self.node.weights.items():
+            self.made.weights[self.writer.local(self.node, name)] = TypeText.of(value.type)
+
+    @staticmethod
+    def _is_function(kind: "Text | list[object]") -> bool:
+        match kind:
+            case Text((Reference(Definition() as definition),)):
+                return definition.is_function()
+        return False
+
+    # --- values ---
+
+    def _say(self, value: CallValue) -> Text:
+        """A value where it is read: its expression if that is its only use, or its name."""
+        if id(value) in self.pending:
+            self.used[id(value)] = value
+            return self.pending[id(value)][2]
+        if id(value) not in self.said:
+            path = self.writer.runs.path_of[id(value)]
+            start = f"{self.node.path}." if self.node.path else ""
+            assert path.startswith(start), path
+            self.said[id(value)] = Text.of(self.reach(path.removeprefix(start)))
+        return self.said[id(value)]
+
+    def reach(self, path: str) -> str:
+        """A part below this one, or a weight in it: `layers[0].norm`."""
+        node, text = self.node, ""
+        for segment in path.split("."):
+            if node.is_list and node is not self.node:
+                text += f"[{segment}]"
+            else:
+                name = self.writer.local(node, segment)
+                text += f".{name}" if text else name
+            node = node.children.get(segment, node)
+        return text
+
+    def _compose(self, make: Callable[[], Text], longest: int = LONGEST) -> Text:
+        """An expression that fits into a line: what makes it too long becomes a step."""
+        while True:
+            self.used.clear()
+            text = make()
+            if len(text) <= longest or not self.used:
+                break
+            largest = max(self.used.values(), key=lambda each: len(self.pending[id(each)][2]))
+            self._step(largest)
+        for value in self.used.values():
+            self.pending.pop(id(value), None)
+        return text
+
+    def _step(self, value: CallValue) -> None:
+        _, slot, text = self.pending.pop(id(value))
+        self.made.steps.append(((slot,), text))
+        self.said[id(value)] = Text.of(slot)
+
+    def _put(self, value: CallValue, text: Text, hint: str) -> None:
+        """A value that is made: it waits for its only use, or is a step at once."""
+        self.pending[id(value)] = value, Slot(hint), text
+        assert self.run is not None
+        is_result = any(each is value for each in self.run.results)
+        if self._uses(value) != 1 or len(text) > (LONGEST if is_result else LONGEST_INLINE):
+            self._step(value)
+
+    def _uses(self, value: CallValue) -> int:
+        assert self.run is not None
+        uses = sum(each is value for each in self.run.results)
+        for item in self.run.items:
+            if isinstance(item, Call):
+                uses += sum(each is value for each in tensors_of([*item.arguments.values()]))
+            else:
+                uses += sum(each is value for each in item_arguments(item))
+        return uses
+
+    # --- items ---
+
+    def _call(self, call: Call) -> None:
+        text = self._compose(lambda: self.printer.text(call))
+        if len(call.results) == 1 and not call.is_list:
+            self._put(call.results[0], text, f"{call.operator}_1")
+        else:
+            self._several(call.results, text, call.operator)
+
+    def _run(self, run: ModuleRun) -> None:
+        if self.writer.runs.is_small(run):
+            for call in run.calls:
+                self._call(call)
+            return
+        local = run.path.removeprefix(f"{self.node.path}." if self.node.path else "")
+        kind = self.writer.kind(self.writer.runs.root.find(run.path))
+        assert kind is not None
+        head = kind if self._is_function(kind) else Text.of(self.reach(local))
+        assert isinstance(head, Text)
+        self._invoke(head, run.arguments, run.results, local)
+
+    def _chain(self, chain: ModuleChain) -> None:
+        local = chain.path.removeprefix(f"{self.node.path}." if self.node.path else "")
+        text = self.reach(local) + chain.slice_text()
+        self._invoke(Text.of(text), chain.arguments(), chain.results, local, chain)
+
+    def _invoke(
+        self,
+        head: Text,
+        arguments: Sequence[CallValue],
+        results: Sequence[CallValue],
+        local: str,
+        chain: ModuleChain | None = None,
+    ) -> None:
+        def make() -> Text:
+            given = [self._say(each) for each in arguments]
+            dealt = chain.dealt if chain is not None else ()
+            given += [Text.of("each", listed(map(self._say, row), "([", "])")) for row in dealt]
+            return Text.of(head, listed(given, "(", ")"), strength=ATOM)
+
+        text = self._compose(make)
+        name = next((s for s in reversed(local.split(".")) if not s.isdigit()), "x")
+        if len(results) == 1:
+            self._put(results[0], text, f"{name}_out")
+        elif results:
+            self._several(results, text, f"{name}_out")
+
+    def _several(self, results: Sequence[CallValue], text: Text, hint: str) -> None:
+        slots = [Slot(f"{hint}_{i + 1}") for i in range(len(results))]
+        for value, slot in zip(results, slots, strict=True):
+            self.said[id(value)] = Text.of(slot)
+            if not self._uses(value):
+                slot.hint = "_"
+        self.made.steps.append((tuple(slots), text))
+
+    def _outputs(self) -> None:
+        if self.run is None:
+            return
+        if not self.node.path:
+            named = self.writer.program.graph.outputs
+        else:
+            count = len(self.run.results)
+            names = ["out"] if count == 1 else [f"out_{i + 1}" for i in range(count)]
+            named = list(zip(names, self.run.results, strict=True))
+        for name, value in named:
+            text = self._compose(partial(self._say, value))
+            self.made.outputs.append((Slot(name), text))
+
+
+def item_arguments(item: ModuleRun | ModuleChain) -> Iterable[CallValue]:
+    """The tensors that an item of a run reads."""
+    if isinstance(item, ModuleRun):
+        return item.arguments
+    return [*item.arguments(), *(value for dealt in item.dealt for value in dealt)]
+
+
+def input_hint(value: CallValue) -> str:
+    """What an input is called: as the program's, or by what it holds."""
+    if value.call is None and value.weight is None:
+        return value.name
+    return "mask" if value.dtype.kind == "boolean" else "x"

@@ -1,0 +1,291 @@
+"""The file of a spec: names for all that has none yet, and the text."""
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tripybuild.documents.document import parse
+from tripybuild.importer.call_program import CallProgram
+from tripybuild.importer.spec_writer.definition import Definition
+from tripybuild.importer.spec_writer.definitions import LONGEST
+from tripybuild.importer.spec_writer.texts import (
+    Number,
+    Piece,
+    Reference,
+    Slot,
+    Text,
+    TypeText,
+    is_name,
+)
+from tripybuild.schema.formatting import format_document
+from tripybuild.schema.snippets.vocabularies import DTYPES, SHAPE
+from tripybuild.symbolic.dims import Dim
+from tripybuild.types.dtypes import dtype, float32
+
+_FREE = re.compile(r"[A-Za-z_](?:[^:#\"'\n]|:(?! )|(?<! )#)*")
+_BETWEEN = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])|\W+", re.ASCII)
+_LETTERS = {"x": "xyzuvw", "H": "HWDLMN"}  # names of inputs, and of sizes that they say
+_FLOATS = "F"  # the name of the dtype that floats have by default
+
+
+@dataclass(frozen=True)
+class SpecDocument:
+    """A spec with its definitions.
+
+    Attributes:
+        program: The program.
+        model: The model's own definition.
+        definitions: Those that it is made of, the inner ones first.
+        weights: What stands below `weights:`.
+        taken: Names that mean something already: operators and modules.
+        sizes: Names of sizes, with their numbers or the expressions for those.
+        named: The names that numbers have, by number and role.
+    """
+
+    program: CallProgram
+    model: Definition
+    definitions: Sequence[Definition]
+    weights: str | Mapping[str, object]
+    taken: frozenset[str]
+    sizes: Mapping[str, object] = field(default_factory=dict)
+    named: Mapping[tuple[int, str], str] = field(default_factory=dict)
+
+    def text(self) -> str:
+        """The file, in its one form."""
+        text = "\n".join(self._lines()) + "\n"
+        document, problems = parse(text, "model.yaml")
+        assert not problems, problems
+        assert document is not None
+        return format_document(document) or text
+
+    def _lines(self) -> Iterator[str]:
+        main = main_float(self.program)
+        names = self._definition_names()
+        reserved = {
+            *self.taken,
+            *self.program.ranges,
+            *self.sizes,
+            *names.values(),
+            *DTYPES,
+            *SHAPE,
+            _FLOATS,
+        }
+        yield "tripybuild: 1"
+        yield f"model: {model_name(self.program.name)}"
+        if self.sizes:
+            yield "sizes:"
+            yield from (f"  {name}: {quoted(str(value))}" for name, value in self.sizes.items())
+        if main is not float32:
+            yield f"types: {{{_FLOATS}: {main}}}"
+        body = _DefinitionLines(self.model, names, self.named, reserved, main, is_model=True)
+        yield from body.lines()
+        yield from self._ranges()
+        weights = self.weights
+        if self.model.weights:
+            given = {"file": weights} if isinstance(weights, str) else weights
+            weights = {**given, "tensors": {n: body.type(t) for n, t in self.model.weights.items()}}
+        yield from _mapping("weights", weights)
+        if self.definitions:
+            yield "define:"
+        for definition in reversed(self.definitions):
+            body = _DefinitionLines(definition, names, self.named, reserved, main)
+            yield f"  {names[id(definition)]}:"
+            yield from (f"    {line}" for line in body.lines())
+
+    def _ranges(self) -> Iterator[str]:
+        if self.program.ranges:
+            yield "ranges:"
+        for name, each in self.program.ranges.items():
+            words = {"min": each.min, "opt": each.opt, "max": each.max}
+            if each.multiple_of != 1:
+                words["multiple_of"] = each.multiple_of
+            said = ", ".join(f"{key}: {value}" for key, value in words.items() if value is not None)
+            yield f"  {name}: {{{said}}}"
+
+    def _definition_names(self) -> dict[int, str]:
+        """Names by class, without the words that all classes begin with."""
+        classes = [words(each.hint) for each in self.definitions if len(words(each.hint)) > 1]
+        shared = _common(classes)
+        parts = {n for d in (self.model, *self.definitions) for n in (*d.parts, *d.weights)}
+        found: dict[int, str] = {}
+        for definition in reversed(self.definitions):
+            said = words(definition.hint) or ["part"]
+            short = said[shared:] if len(said) > shared else said
+            taken = {*self.taken, *DTYPES, *SHAPE, *self.sizes, *found.values()}
+            taken |= parts if definition.is_function() else set()
+            options = ["_".join(short), "_".join(said), "_".join(short)]
+            found[id(definition)] = _free(options, taken)
+        return found
+
+
+@dataclass
+class _DefinitionLines:
+    """The lines of one definition."""
+
+    definition: Definition
+    names: Mapping[int, str]
+    named: Mapping[tuple[int, str], str]
+    reserved: set[str]
+    main: dtype
+    is_model: bool = False
+    local: dict[int, str] = field(default_factory=dict)
+    dims: dict[Dim, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        made = self.definition
+        taken = {*self.reserved, *made.operators, *made.parts, *made.weights}
+        for _, type in made.inputs:
+            for size in type.shape.pieces:
+                if isinstance(size, Dim) and size not in self.dims and not self.is_model:
+                    if str(size).isidentifier():
+                        self.dims[size] = str(size)
+                    else:
+                        self.dims[size] = _free(list("LMNPQR"), {*taken, *self.dims.values()})
+        taken.update(self.dims.values())
+        outputs = {id(slot) for slot, _ in made.outputs}
+        steps = [slot for targets, _ in made.steps for slot in targets]
+        kept = [slot for slot, _ in made.inputs] if self.is_model else []
+        for slot in kept:
+            self.local[id(slot)] = slot.hint
+            taken.add(slot.hint)
+        shapes = (size for _, type in made.inputs for size in type.shape.pieces)
+        bound = [size for size in shapes if isinstance(size, Slot)]
+        for slot in (*made.sizes, *bound, *(slot for slot, _ in made.inputs), *steps):
+            if id(slot) not in self.local and id(slot) not in outputs:
+                self.local[id(slot)] = name = _local_name(slot.hint, taken)
+                taken.add(name)
+        for slot, _ in made.outputs:
+            self.local[id(slot)] = slot.hint
+
+    def lines(self) -> Iterator[str]:
+        """The lines, without an indentation of their own."""
+        made = self.definition
+        if made.sizes:
+            yield f"sizes: [{', '.join(self.local[id(slot)] for slot in made.sizes)}]"
+        inputs = ((self.local[id(slot)], self.type(type)) for slot, type in made.inputs)
+        yield from _section("inputs", inputs)
+        yield from _section("parts", ((n, self._part(k)) for n, k in made.parts.items()))
+        if not self.is_model:
+            weights = ((name, self.type(type)) for name, type in made.weights.items())
+            yield from _section("weights", weights)
+        yield from _section("steps", (self._step(*step) for step in made.steps))
+        outputs = ((self.local[id(slot)], self._text(text)) for slot, text in made.outputs)
+        yield from _section("outputs", outputs)
+
+    def _part(self, kind: object) -> str:
+        assert isinstance(kind, Text)
+        return self._text(kind)
+
+    def _step(self, targets: Sequence[Slot], text: Text) -> tuple[str, str]:
+        return ", ".join(self.local[id(slot)] for slot in targets), self._text(text)
+
+    def _text(self, text: Text) -> str:
+        return text.render(self._piece)
+
+    def _piece(self, piece: Piece) -> str:
+        match piece:
+            case Slot():
+                return self.local[id(piece)]
+            case Reference():
+                return self.names[id(piece.to)]
+            case Number(value, role):
+                return self.named.get((value, role), str(value))
+            case Dim():
+                return self.dims.get(piece, str(piece))
+        return str(piece)
+
+    def type(self, type: TypeText) -> str:
+        """A type, with the names of sizes."""
+        name = _FLOATS if type.dtype is self.main else type.dtype.name
+        return name + (self._text(type.shape) if len(type.shape.pieces) > 1 else "[()]")
+
+
+def main_float(program: CallProgram) -> dtype:
+    """The dtype that most weights of floats have."""
+    kinds = [v.dtype for v in program.weights.values() if v.dtype.kind == "float"]
+    return max(dict.fromkeys([*kinds, float32]), key=kinds.count)
+
+
+def _section(key: str, entries: Iterable[tuple[str, str]]) -> Iterator[str]:
+    lines = [line for name, value in entries for line in _entry(name, value)]
+    yield from [f"{key}:", *lines] if lines else []
+
+
+def _entry(name: str, value: str) -> Iterator[str]:
+    """A key with its expression; a list that is longer than a line has one item in each."""
+    if len(name) + len(value) <= LONGEST or not value.startswith("["):
+        yield f"  {name}: {quoted(value)}"
+        return
+    yield f"  {name}: |"
+    yield "    ["
+    items = ast.parse(value, mode="eval").body
+    inner, behind = (items, "") if isinstance(items, ast.List) else (items.left, "")  # type: ignore[attr-defined]
+    behind = value[inner.end_col_offset :]
+    yield from (f"      {ast.get_source_segment(value, item)}," for item in inner.elts)
+    yield f"    ]{behind}"
+
+
+def _mapping(key: str, value: object, indent: str = "") -> Iterator[str]:
+    if not value:
+        return
+    if not isinstance(value, Mapping):
+        text = (
+            f"[{', '.join(map(quoted, value))}]" if isinstance(value, list) else quoted(str(value))
+        )
+        yield f"{indent}{key}: {text}"
+        return
+    yield f"{indent}{key}:"
+    for name, each in value.items():
+        yield from _mapping(name if is_name(name) else quoted(name), each, f"{indent}  ")
+
+
+def quoted(text: str) -> str:
+    """A text in quotes that YAML may need; `format_document` takes away those that it does not."""
+    if _FREE.fullmatch(text) and text == text.strip() and not text.endswith(":"):
+        return text
+    if '"' in text or "\\" in text:
+        return "'" + text.replace("'", "''") + "'"
+    return f'"{text}"'
+
+
+def words(name: str) -> list[str]:
+    """The words of a name: `LlamaRMSNorm` -> `llama rms norm`."""
+    return [word.lower() for word in _BETWEEN.sub("_", name).split("_") if word]
+
+
+def _common(names: Sequence[Sequence[str]]) -> int:
+    """How many words all names begin with."""
+    count = 0
+    for column in zip(*names, strict=False):
+        if len(set(column)) > 1 or len(names) < 2:
+            break
+        count += 1
+    return count
+
+
+def model_name(text: str) -> str:
+    """A name for the model."""
+    name = re.sub(r"\W+", "_", text.lower(), flags=re.ASCII).strip("_")
+    return name if name and not name[0].isdigit() else f"model_{name}".rstrip("_")
+
+
+def _free(options: Sequence[str], taken: Iterable[str]) -> str:
+    """The first name that is free, or the last one with a number."""
+    found = set(taken)
+    for name in options:
+        if name not in found and is_name(name):
+            return name
+    base = options[-1]
+    return next(n for n in (f"{base}_{i}" for i in range(2, 1 << 16)) if n not in found)
+
+
+def _local_name(hint: str, taken: set[str]) -> str:
+    if hint == "_":
+        return "_"
+    if hint in _LETTERS:
+        return _free([*_LETTERS[hint], hint], taken)
+    base = re.sub(r"_\d+$", "", hint)
+    base = re.sub(r"\W|__+", "_", base, flags=re.ASCII).strip("_") or "x"
+    first = base if base == hint else f"{base}_1"
+    return _free([first, base], {*taken, base} if first != base else taken)
