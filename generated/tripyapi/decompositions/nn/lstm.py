@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import tripyapi as tp
 from tripyapi.tensor import Tensor
 from tripyapi.trace.nn.lstm import Lstm
-from tripybuild.types import dtypes
+from tripybuild.types import dtypes, shapes
 
 
 def decompose(
@@ -21,47 +21,48 @@ def decompose(
 ) -> Sequence[Tensor]:
     """Say `lstm` with other operators."""
     ways = 2 if op.direction == "bidirectional" else 1
+    S, B, _ = op.input.shape
     H = op.weight_hh.shape[2]
-    S, B, I = op.input.shape
     T = op.input.dtype
-    onward = 0 if op.direction == "reverse" else 1
-    biases = [each for each in (bias_ih, bias_hh) if each is not None]
-    added = None if len(biases) == 0 else biases[0] if len(biases) == 1 else biases[0] + biases[1]
-    bias = None if added is None else tp.reshape(added, [ways * 4 * H])
-    gates = tp.reshape(
-        tp.linear(input, tp.reshape(weight_ih, [ways * 4 * H, I]), bias), [S, B, ways, 4 * H]
-    )
+    back = 0 if op.direction == "reverse" else 1
+    bias = bias_ih if bias_hh is None else bias_hh if bias_ih is None else bias_ih + bias_hh
+    gates = [
+        tp.linear(input, weight_ih[i], None if bias is None else bias[i])
+        for i in shapes.bounded_range(ways)
+    ]
     first = [tp.zeros([ways, B, H], T) if each is None else each for each in (hidden, cell)]
-    recurrent = tp.transpose(weight_hh, 1, 2)
+    inside = (
+        None
+        if lengths is None
+        else tp.reshape(tp.iota([S, 1], 0, dtypes.int32) < tp.reshape(lengths, [1, B]), [S, B, 1])
+    )
 
-    def step(h: Tensor, c: Tensor, row: Tensor) -> Sequence[Tensor]:
-        take, keep, new, show = tp.split(row + h @ recurrent, 4, 2)
+    def step(h: Tensor, c: Tensor, matrix: Tensor, row: Tensor) -> Sequence[Tensor]:
+        take, keep, new, show = tp.split(row + tp.linear(h, matrix), 4, 1)
         memory = tp.sigmoid(keep) * c + tp.sigmoid(take) * tp.tanh(new)
         state = tp.sigmoid(show) * tp.tanh(memory)
-        return [state, memory, state]
+        return [state, memory, matrix, state]
 
-    if lengths is None:
-        parts = [p if i < onward else tp.flip(p, 0) for i, p in enumerate(tp.split(gates, ways, 2))]
-        h, c, states = tp.scan(step, first, [tp.permute(tp.concatenate(parts, 2), [0, 2, 1, 3])])
-        seen = tp.split(tp.permute(states, [0, 2, 1, 3]), ways, 2)
-        ends = [p if i < onward else tp.flip(p, 0) for i, p in enumerate(seen)]
-        return [tp.reshape(tp.concatenate(ends, 2), [S, B, ways * H]), h, c]
-    inside = tp.reshape(
-        tp.iota([S, 1], 0, dtypes.int32) < tp.reshape(lengths, [1, B]), [S, 1, B, 1]
-    )
+    def masked(
+        h: Tensor, c: Tensor, matrix: Tensor, row: Tensor, goes_on: Tensor
+    ) -> Sequence[Tensor]:
+        state, memory, _, _ = step(h, c, matrix, row)
+        return [
+            tp.where(goes_on, state, h),
+            tp.where(goes_on, memory, c),
+            matrix,
+            tp.where(goes_on, state, 0.0),
+        ]
 
-    def masked(old_h: Tensor, old_c: Tensor, row: Tensor, goes_on: Tensor) -> Sequence[Tensor]:
-        new_h, new_c, _ = step(old_h, old_c, row)
-        h, c = (tp.where(goes_on, new_h, old_h), tp.where(goes_on, new_c, old_c))
-        return [h, c, tp.where(goes_on, new_h, 0.0)]
-
-    parts = [
-        p if i < onward else tp.reverse_sequence(p, lengths)
-        for i, p in enumerate(tp.split(gates, ways, 2))
+    found = [
+        tp.scan(step, [first[0][i], first[1][i], weight_hh[i]], [gates[i]], i >= back)
+        if inside is None
+        else tp.scan(
+            masked, [first[0][i], first[1][i], weight_hh[i]], [gates[i], inside], i >= back
+        )
+        for i in shapes.bounded_range(ways)
     ]
-    h, c, states = tp.scan(
-        masked, first, [tp.permute(tp.concatenate(parts, 2), [0, 2, 1, 3]), inside]
-    )
-    seen = tp.split(tp.permute(states, [0, 2, 1, 3]), ways, 2)
-    ends = [p if i < onward else tp.reverse_sequence(p, lengths) for i, p in enumerate(seen)]
-    return [tp.reshape(tp.concatenate(ends, 2), [S, B, ways * H]), h, c]
+    return [
+        tp.concatenate([each[3] for each in found], 2),
+        *[tp.stack([each[at] for each in found]) for at in (0, 1)],
+    ]
