@@ -180,3 +180,10 @@ def test_truth_is_a_number_in_onnx(readings):
     heads = {name: tensor(BATCH, 4, 8, 2) for name in ("Q", "K", "V")}
     found = readings("onnx").read("Attention", {**heads, "attn_mask": mask, "is_causal": 1})
     assert call(found)[1]["causal"] is True
+
+
+def test_conditions_of_compositions_know_dtypes(readings):
+    mask, number = tensor(2, of=boolean), tensor(2, of=int64)
+    aten = readings("aten")
+    assert isinstance(aten.read("bitwise_not", {"self": mask}), CompositionReading)
+    refused(aten.read("bitwise_not", {"self": number}), "`self.dtype == bool` does not hold")

@@ -123,6 +123,17 @@ def test_arguments_are_those_that_a_person_writes(registry):
     ]
 
 
+def test_a_default_before_another_argument_is_written(registry):
+    source = Source(x="float32[B, 4]")
+    wide = source.node("arange.start_step", "int64[4]", start=0, end=8, step=2, dtype=int64)
+    plain = source.node("arange.start_step", "int64[8]", start=0, end=8, step=1, dtype=int64)
+
+    assert calls(source.program(wide, plain), registry) == [
+        "arange(start=0, stop=8, step=2, dtype=int64)",
+        "arange(stop=8, dtype=int64)",
+    ]
+
+
 def test_an_identity_is_no_call(registry):
     source = Source(x="float32[B, 4]")
     y = source.node("clone", "float32[B, 4]", self=source[0])

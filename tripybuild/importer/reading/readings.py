@@ -32,8 +32,9 @@ from tripybuild.schema.load import Registry
 from tripybuild.schema.operator.operator import Alias, Attribute, Input, Operator, Snippet
 from tripybuild.symbolic.conditions import UndecidedSize
 from tripybuild.trace.values import TensorType
-from tripybuild.types.dtypes import dtype
+from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.patterns import ValuePattern, options
+from tripybuild.types.vocabulary import CONSTANTS
 
 Arguments = Mapping[str, Any]
 ResultTypes = Sequence[TensorType | None]
@@ -255,7 +256,8 @@ def _read_alias(
 
 def _evaluate(snippet: Snippet, names: Mapping[str, Any]) -> Any:
     try:
-        return evaluate(snippet.program, names, EXPRESSIONS, passes=(UnknownDataError,))
+        known = {**BY_NAME, **CONSTANTS, **names}
+        return evaluate(snippet.program, known, EXPRESSIONS, passes=(UnknownDataError,))
     except (EvaluationError, UndecidedSize, UnknownDataError) as error:
         raise UnreadableError(str(error)) from error
 

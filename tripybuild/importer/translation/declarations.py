@@ -4,7 +4,7 @@ Invariant: no operator is known by its name. What a rule needs to know follows f
 """
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -83,6 +83,15 @@ class Declared:
                 if self._is_whole(signature, bound) and self._fit_dtypes(bound):
                     return bound
         raise TypeError(f"`{self.name}` does not take these arguments")
+
+    def required(self, written: Collection[str]) -> Collection[str]:
+        """What a call with these arguments cannot leave out: what stands before a required one."""
+        signatures = self.operator.signatures or (tuple(self.arguments),)
+        for signature in sorted(signatures, key=len):
+            if {*written} <= {*signature}:
+                places = [at for at, name in enumerate(signature) if not self._is_optional(name)]
+                return signature[: max(places, default=-1) + 1]
+        return ()
 
     def _is_whole(self, signature: Sequence[str], bound: Mapping[str, Any]) -> bool:
         return all(name in bound or self._is_optional(name) for name in signature)

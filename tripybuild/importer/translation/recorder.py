@@ -264,9 +264,11 @@ class Recorder:
         names = self._shape_names(declared, arguments)
         producer = result.value.producer
         own = producer if producer is not None and producer.operator == declared.name else None
+        told = {n for n, v in arguments.items() if not declared.is_default(n, v, names)}
+        told.update(declared.required(told))
         written: dict[str, Any] = {}
         for name, argument in declared.arguments.items():
-            if name not in arguments or declared.is_default(name, arguments[name], names):
+            if name not in arguments or name not in told:
                 continue
             value = arguments[name]
             if isinstance(value, InnerFunction):
