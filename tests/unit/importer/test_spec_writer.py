@@ -76,7 +76,8 @@ def _block(build, path, x, width, inner, mask=None):
     with build.module(path, "TinyBlock"):
         with build.module(f"{path}.norm", "LayerNorm"):
             weights = [build.weight(f"{path}.norm.{n}", width) for n in ("weight", "bias")]
-            y = build.call("layernorm", input=x, weight=weights[0], bias=weights[1], eps=1e-6)
+            given = {"weight": weights[0], "bias": weights[1], "normalized_shape": [width]}
+            y = build.call("layernorm", input=x, eps=1e-6, **given)
         with build.module(f"{path}.mlp", "TinyMLP"):
             y = build.linear(f"{path}.mlp.up", y, width, inner)
             with build.module(f"{path}.mlp.act", "GELU"):
