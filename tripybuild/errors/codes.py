@@ -253,6 +253,9 @@ CODES: dict[str, str] = {
         "compositions of `foreign/`. None of them says this call, or what they say is of another "
         "type than the source states. Declare one; `--scaffold` writes a file to begin with."
     ),
+    "import-architecture": "`transformers` has no model of this architecture, or cannot make it.",
+    "import-static-dimension": "A dimension that should vary has one size that the model fixes.",
+    "export-failed": "PyTorch cannot export the module; the message is PyTorch's, or the module's.",
     "import-unsupported": (
         "The program to import uses something that a specification cannot say: sizes that depend "
         "on the values of tensors, inputs that are numbers, or objects."

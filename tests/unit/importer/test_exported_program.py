@@ -36,7 +36,7 @@ class Block(nn.Module):
 
 
 class Model(nn.Module):
-    """What an adapter meets: tied weights, state, lists, several results, a constant, a branch."""
+    """What an adapter meets: tied weights, state, lists, several results, a constant."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -54,8 +54,7 @@ class Model(nn.Module):
         first, _ = x.split(4, -1)
         best, _ = torch.topk(x, 2)
         rows = x.reshape(x.shape[0] * x.shape[1], 8)
-        chosen = torch.cond(x.sum() > 0, lambda x: x + 1, lambda x: x * 2, (x,))
-        return {"logits": self.head(x), "rest": [first, best], "rows": rows, "chosen": chosen}
+        return {"logits": self.head(x), "rest": [first, best], "rows": rows}
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +125,6 @@ def test_outputs_are_named_by_their_keys(program: ForeignProgram) -> None:
         ("rest_0", "tensor<batchxSx4xf32>"),
         ("rest_1", "tensor<batchxSx2xf32>"),
         ("rows", "tensor<(S*batch)x8xf32>"),
-        ("chosen", "tensor<batchxSx8xf32>"),
     ]
 
 
@@ -172,18 +170,6 @@ def test_sizes_are_arguments_and_unread_results_are_gone(program: ForeignProgram
     assert split.is_list
     assert [each is None for each in split.results] == [False, True]
     assert not any(node.operator.startswith(("sym_", "_assert")) for node in program.graph.walk())
-
-
-def test_control_flow_has_graphs(program: ForeignProgram) -> None:
-    (node,) = (n for n in program.graph.nodes if n.operator == "cond")
-    assert not node.domain
-    assert list(node.arguments) == ["pred", "true_fn", "false_fn", "operands"]
-    branch = node.arguments["true_fn"]
-    assert isinstance(branch, ForeignGraph)
-    assert [(each.operator, each.arguments["other"]) for each in branch.nodes] == [
-        ("add.Tensor", 1)
-    ]
-    assert branch.outputs[0][1] is branch.nodes[0].results[0]
 
 
 def test_a_program_that_changes_its_tensors_is_refused_as_it_is() -> None:

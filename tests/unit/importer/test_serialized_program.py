@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.importer.foreign_program import ForeignGraph
 from tripybuild.importer.pytorch.serialized_program import read_archive
 
 S = "Symbol('s0', positive=True, integer=True)"
@@ -128,6 +129,48 @@ def test_a_weight_is_where_its_layout_says(tmp_path: Path) -> None:
     program_["graph_module"]["graph"]["tensor_values"]["p_weight"] = meta(2, 2)
     read = read_archive(written(tmp_path, files(config=changed, program=program_)))
     assert read.weights["fc.weight"].load().tolist() == [[1.0, 4.0], [2.0, 5.0]]
+
+
+def branch(operator: str) -> dict[str, Any]:
+    """A graph of one call, whose values have the names of the outer ones."""
+    node = {
+        "target": f"torch.ops.aten.{operator}",
+        "inputs": [{"name": "self", "arg": tensor("x"), "kind": 1}],
+        "outputs": [tensor("linear")],
+        "metadata": {},
+    }
+    values = {"x": meta(S, 2), "linear": meta(S, 2)}
+    graph = {"inputs": [tensor("x")], "outputs": [tensor("linear")], "nodes": [node]}
+    return {"as_graph": {"name": operator, "graph": graph | {"tensor_values": values}}}
+
+
+def test_control_flow_has_graphs(tmp_path: Path) -> None:
+    changed = program()
+    graph = changed["graph_module"]["graph"]
+    operands = {"as_tensors": [{"name": "linear"}]}
+    given = [tensor("flag"), branch("relu.default"), branch("exp.default"), operands]
+    graph["nodes"].append(
+        {
+            "target": "torch.ops.higher_order.cond",
+            "inputs": [{"name": "", "arg": each, "kind": 1} for each in given],
+            "outputs": [{"as_tensors": [{"name": "chosen"}]}],
+            "metadata": {},
+        }
+    )
+    graph["tensor_values"] |= {"flag": meta(dtype=12), "chosen": meta(S, 2)}
+    signature = changed["graph_module"]["signature"]
+    signature["input_specs"].append({"user_input": {"arg": tensor("flag")}})
+    signature["output_specs"] = [{"user_output": {"arg": tensor("chosen")}}]
+    read = read_archive(written(tmp_path, files(program=changed)))
+    linear, node = read.graph.nodes
+    assert (node.operator, node.domain, node.is_list) == ("cond", "", False)
+    assert list(node.arguments) == ["pred", "true_fn", "false_fn", "operands"]
+    assert node.arguments["operands"] == [linear.results[0]]
+    chosen = node.arguments["true_fn"]
+    assert isinstance(chosen, ForeignGraph)
+    assert [each.operator for each in chosen.nodes] == ["relu"]
+    assert chosen.nodes[0].arguments["self"] is chosen.inputs[0]
+    assert chosen.outputs[0][1] is chosen.nodes[0].results[0]
 
 
 def test_pytorch_is_not_imported(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ from tripybuild.importer.pytorch.source_program import (
     output_names,
     positional_parameters,
 )
+from tripybuild.importer.reading.readings import Readings
 from tripybuild.schema.load import Registry, load_registries
 
 if TYPE_CHECKING:
@@ -75,12 +76,7 @@ def decompose(program: "ExportedProgram", registry: Registry | None = None) -> "
     from torch.export import default_decompositions  # noqa: PLC0415 - heavy
 
     known = load_registries([]) if registry is None else registry
-    readable = {
-        alias.signature.name
-        for operator in known.operators.values()
-        for alias in operator.foreign
-        if alias.system == "aten"
-    }
+    readable = Readings(known, "aten").names
     table = default_decompositions()
     for overload in list(table):
         if _overload_name(overload)[1] in readable:
