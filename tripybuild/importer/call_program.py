@@ -4,7 +4,7 @@ They stand between translation and the spec's text. A call is one of a public fu
 `inline` is still there, and its arguments are those that a person would write.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -110,3 +110,33 @@ class CallProgram:
     config: Mapping[str, object] = field(default_factory=dict)
     examples: Mapping[str, np.ndarray[Any, Any]] = field(default_factory=dict)
     notes: Sequence[str] = ()
+
+
+def needed_calls(calls: Sequence[Call], outputs: Iterable[CallValue]) -> list[Call]:
+    """The calls that outputs need, in order; arithmetic on shapes that became sizes is dropped."""
+    read = set(outputs)
+    found = []
+    for call in reversed(calls):
+        if any(result in read for result in call.results):
+            found.append(call)
+            read.update(_argument_values(call.arguments.values()))
+    return found[::-1]
+
+
+def read_values(calls: Iterable[Call]) -> Iterator[CallValue]:
+    """All values that calls read, those inside of regions among them."""
+    for call in calls:
+        yield from _argument_values(call.arguments.values())
+
+
+def _argument_values(arguments: Iterable[Any]) -> Iterator[CallValue]:
+    for each in arguments:
+        if isinstance(each, CallValue):
+            yield each
+        elif isinstance(each, list | tuple):
+            yield from _argument_values(each)
+        elif isinstance(each, slice):
+            yield from _argument_values((each.start, each.stop, each.step))
+        elif isinstance(each, CallGraph):
+            yield from read_values(each.calls)
+            yield from (value for _, value in each.outputs)

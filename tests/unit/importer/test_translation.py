@@ -30,6 +30,7 @@ foreign: onnx
 doc: What these tests read.
 operators:
   Shape: "stack([number(d, int64) for d in data.shape[start:end]], 0)"
+  If: cond(reshape(cond_, []), then_branch, else_branch)
 """
 
 
@@ -308,22 +309,62 @@ def test_an_argument_that_a_model_computes_is_refused(registry):
     assert "`shape` is computed, and an argument must be known" in str(found.notes)
 
 
+# --- control flow ---
+
+
+def branch(source, operator, value):
+    """A graph inside, which reads a value of the graph around it."""
+    before, source.nodes = source.nodes, []
+    result = source.node(operator, "float32[B, 4]", X=value)
+    unused = source.node("Exp", "float32[B, 4]", input=value)
+    nodes, source.nodes = source.nodes, before
+    assert unused is not result
+    return ForeignGraph([], nodes, [("result", result)])
+
+
+def test_graphs_inside_become_regions(registry):
+    source = Source("onnx", x="float32[B, 4]", flag="bool[1]")
+    y = source.node("Abs", "float32[B, 4]", X=source[0])
+    relu, neg = (branch(source, each, y) for each in ("Relu", "Neg"))
+    z = source.node("If", ["float32[B, 4]"], cond=source[1], then_branch=relu, else_branch=neg)
+    found = translate(source.program(z[0]), registry)
+    x = np.float32([[1, -2, 3, -4]])
+
+    assert [each.operator for each in found.graph.calls] == ["abs", "reshape", "cond"]
+    inner = found.graph.calls[-1].arguments["then"]
+    assert [each.operator for each in inner.calls] == ["relu"]
+    for flag, wanted in ((True, np.abs(x)), (False, -np.abs(x))):
+        results = run_calls(found, {"x": x, "flag": np.array([flag])})
+        np.testing.assert_array_equal(results["out0"], wanted)
+
+
+def test_what_is_missing_inside_is_reported(registry):
+    source = Source("onnx", x="float32[B, 4]", flag="bool[1]")
+    relu, missing = (branch(source, each, source[0]) for each in ("Relu", "StringNormalizer"))
+    z = source.node("If", ["float32[B, 4]"], cond=source[1], then_branch=relu, else_branch=missing)
+    (found,) = problems(source.program(z[0]), registry)
+
+    assert found.message == "no operator is ONNX's `StringNormalizer`"
+
+
 # --- the report ---
 
 
 def test_one_report_has_all_that_is_missing(registry):
+    """Of what reads a missing result, all is looked at that its type tells."""
     source = Source(x="float32[B, 4]")
     y = source.node("digamma", "float32[B, 4]", self=source[0], line=3)
     z = source.node("relu", "float32[B, 4]", self=y, line=4)
     other = [source.node("digamma", "float32[B, 4]", self=source[0], line=n) for n in range(5, 9)]
-    last = source.node("native_dropout", ["float32[B, 4]"] * 2, input=z, p=0.5, train=True, line=9)
-    train = source.node("dropout", "float32[B, 4]", input=source[0], p=0.5, train=True, line=10)
-    found = problems(source.program(z, *other, last[0], train), registry)
+    train = source.node("dropout", "float32[B, 4]", input=z, p=0.5, train=True, line=10)
+    unknown = source.node("lgamma", None, self=source[0], line=11)
+    after = source.node("dropout", None, input=unknown, p=0.5, train=True, line=12)
+    found = problems(source.program(*other, train, after), registry)
 
-    # What reads what is missing is passed over: `relu` and `native_dropout` are no problems.
     assert [each.message for each in found] == [
         "no operator is ATen's `digamma`, which the model calls 5 times",
         "no operator says this call of ATen's `dropout`",
+        "no operator is ATen's `lgamma`",
     ]
     assert found[0].span.path == "model.py"
     assert found[0].notes == (
@@ -333,6 +374,15 @@ def test_one_report_has_all_that_is_missing(registry):
         "at 2 further places",
     )
     assert "`not train or p == 0` does not hold" in str(found[1].notes)
+
+
+def test_data_of_what_is_missing_is_no_second_problem(registry):
+    source = Source("onnx", x="float32[B, 6]")
+    shape = source.node("NonZero", "int64[2]", X=source[0])
+    y = source.node("Reshape", "float32[B, 6]", data=source[0], shape=shape)
+    (found,) = problems(source.program(y), registry)
+
+    assert "`NonZero`" in found.message
 
 
 def test_a_dtype_that_is_none_is_reported(registry):

@@ -4,10 +4,11 @@ The names of operators, Python's operators on tensors and indices are calls of o
 of them a method is, the `aliases:` of the registry say.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tripybuild.importer.call_program import CallValue
+from tripybuild.importer.foreign_program import ForeignGraph
 from tripybuild.importer.translation.declarations import NUMBER_WORD
 from tripybuild.importer.translation.recorder import Recorder, UntranslatableError
 from tripybuild.language.evaluate import EvaluationError, evaluate
@@ -65,6 +66,17 @@ class Operand:
 
     def __hash__(self) -> int:
         return id(self)
+
+
+class _Graph:
+    """A graph of the source in a snippet: a region of an operator, or a function that is called."""
+
+    def __init__(self, graph: ForeignGraph, compositions: "Compositions") -> None:
+        self.graph, self._compositions = graph, compositions
+
+    def __call__(self, *given: Any) -> Any:
+        """What the graph gives, as a list; its nodes join the calls."""
+        return self._compositions.run_graph(self.graph, given)
 
 
 class CompositionNames(dict[str, Any]):
@@ -131,7 +143,7 @@ class Compositions:
             return self._operand(value)
         if isinstance(value, list | tuple):
             return type(value)([self._wrap(each) for each in value])
-        return value
+        return _Graph(value, self) if isinstance(value, ForeignGraph) else value
 
     def unwrap(self, value: Any) -> Any:
         """What a snippet gave, with values for tensors; also inside of lists and indices."""
@@ -141,7 +153,22 @@ class Compositions:
             return slice(*map(self.unwrap, (value.start, value.stop, value.step)))
         if isinstance(value, list | tuple):
             return type(value)(map(self.unwrap, value))
-        return value
+        if isinstance(value, _Graph):
+            return value.graph
+        is_function = callable(value) and not isinstance(value, type)
+        return self._function_on_values(value) if is_function else value
+
+    def run_graph(self, graph: ForeignGraph, given: Sequence[Any]) -> Any:
+        """What a graph of the source gives, as tensors of a snippet."""
+        return self._wrap(self.recorder.run_graph(graph, self.unwrap(list(given))))
+
+    def _function_on_values(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function of a snippet on values, for a region."""
+
+        def call(*given: CallValue) -> Any:
+            return self.unwrap(function(*map(self._wrap, given)))
+
+        return call
 
     # --- what snippets call ---
 

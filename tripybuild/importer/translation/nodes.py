@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tripybuild.errors.diagnostics import DiagnosticError, Span, concise
-from tripybuild.importer.call_program import Call, CallGraph, CallValue
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span, concise
+from tripybuild.frontend import Tensor
+from tripybuild.importer.call_program import Call, CallValue
 from tripybuild.importer.foreign_program import (
     ForeignGraph,
     ForeignNode,
     ForeignProgram,
     ForeignValue,
-    ForeignWeight,
 )
 from tripybuild.importer.reading.readings import CallReading, Reading, Readings
 from tripybuild.importer.reading.values import INDEX_WORDS, UnknownDataError
@@ -25,7 +25,7 @@ from tripybuild.importer.translation.types import StatedSizes, TypeDisagreement
 from tripybuild.schema.load import Registry
 from tripybuild.symbolic.conditions import UndecidedSize
 from tripybuild.trace.location import at
-from tripybuild.trace.values import TensorType
+from tripybuild.trace.values import TensorType, Value
 
 # Why a reading, which was found, cannot be recorded.
 REFUSALS = (
@@ -112,11 +112,12 @@ class NodeTranslation:
     _values: dict[ForeignValue, CallValue] = field(default_factory=dict)
     _read: set[ForeignValue] = field(default_factory=set)
     _readings: dict[int | None, Readings] = field(default_factory=dict)
+    _lost: set[CallValue] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.compositions = Compositions(self.recorder, INDEX_WORDS)
         self.sizes = StatedSizes(self.program.ranges)
-        self.recorder.run_graph = self.run_region
+        self.recorder.run_graph = self.run_inner
 
     # --- values ---
 
@@ -132,12 +133,25 @@ class NodeTranslation:
         Raises:
             SkipNode: It could not be given.
         """
-        if isinstance(foreign, ForeignWeight) and foreign not in self._values:
-            raise SkipNode
         found = self._values.get(foreign)
-        if found is None:
-            raise SkipNode
-        return found
+        if found is not None:
+            return found
+        if foreign.unsupported:
+            why = f"`{foreign.name}` is {foreign.unsupported}, which no dtype is"
+            raise UnreadNodeError([why])
+        raise SkipNode
+
+    def result(self, foreign: ForeignValue) -> CallValue:
+        """What an output of the program is.
+
+        Raises:
+            DiagnosticError: It is an input or a weight of a dtype that we have not.
+        """
+        try:
+            return self.value(foreign)
+        except UnreadNodeError as error:
+            message = f"the output {error.reasons[0]}"
+            raise DiagnosticError(Diagnostic("import-unsupported", message)) from error
 
     def argument(self, argument: Any) -> Any:
         """An argument with our values, and with the sizes that are known by now."""
@@ -152,29 +166,25 @@ class NodeTranslation:
     def run(self, graph: ForeignGraph, others: Sequence[ForeignValue] = ()) -> list[Call]:
         """Translate the nodes of a graph that its outputs need, and other values."""
         self._read.update(others)
-        outer, self.recorder.calls = self.recorder.calls, []
-        before = self.recorder.node
-        try:
-            for node in self._needed(graph):
-                self._translate(node)
-            return self.recorder.calls
-        finally:
-            self.recorder.calls, self.recorder.node = outer, before
+        for node in self._needed(graph):
+            self._translate(node)
+        return self.recorder.calls
 
-    def run_region(self, graph: ForeignGraph, given: Sequence[CallValue]) -> CallGraph:
-        """Translate a graph inside of a node.
+    def run_inner(self, graph: ForeignGraph, given: Sequence[CallValue]) -> list[CallValue]:
+        """Translate a graph inside of a node, for what it is given; the calls join the others.
 
         Raises:
             SkipNode: Some of it could not be said.
         """
         for foreign, value in zip(graph.inputs, given, strict=True):
             self.bind(foreign, value)
-        failures = len(self.failures)
-        calls = self.run(graph)
+        node, failures = self.recorder.node, len(self.failures)
+        for each in self._needed(graph):
+            self._translate(each)
+        self.recorder.node = node
         if len(self.failures) > failures:
             raise SkipNode
-        outputs = [(name, self.value(foreign)) for name, foreign in graph.outputs]
-        return CallGraph(list(given), calls, outputs)
+        return [self.value(foreign) for _, foreign in graph.outputs]
 
     def _needed(self, graph: ForeignGraph) -> list[ForeignNode]:
         """The nodes that outputs need; checks and metadata give nothing."""
@@ -201,7 +211,23 @@ class NodeTranslation:
             del recorder.calls[count:]
         except UnreadNodeError as error:
             del recorder.calls[count:]
-            self.failures.append(Failure(node, tuple(error.reasons)))
+            if not self._follows_failure(node):
+                self.failures.append(Failure(node, tuple(error.reasons)))
+            self._stand_in(node)
+
+    def _follows_failure(self, node: ForeignNode) -> bool:
+        """Whether a node reads integers that could not be given, and may want to know them."""
+        read = (self._values.get(each) for each in _foreign_values(node.arguments.values()))
+        return any(each in self._lost for each in read if each is not None)
+
+    def _stand_in(self, node: ForeignNode) -> None:
+        """Let what reads the results of a node be looked at, too, where their types are stated."""
+        for each in node.results:
+            if each is not None and each.type is not None and each in self._read:
+                made = self.recorder.add(Tensor.of(Value(each.type, name=each.name)))
+                self.bind(each, made)
+                if each.type.dtype.kind != "float" and each.type.rank <= 1:
+                    self._lost.add(made)
 
     def _results(self, node: ForeignNode) -> list[tuple[ForeignValue, CallValue]]:
         """What is read of a node's results, as values of ours."""

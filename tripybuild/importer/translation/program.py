@@ -1,10 +1,17 @@
 """Foreign programs to call programs: each node is said with calls of ours, or is reported."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend import Tensor
-from tripybuild.importer.call_program import Call, CallGraph, CallProgram, CallValue
+from tripybuild.importer.call_program import (
+    Call,
+    CallGraph,
+    CallProgram,
+    CallValue,
+    needed_calls,
+    read_values,
+)
 from tripybuild.importer.foreign_program import ForeignProgram, ForeignValue, ForeignWeight
 from tripybuild.importer.translation.declarations import Declarations
 from tripybuild.importer.translation.nodes import NodeTranslation
@@ -54,7 +61,7 @@ class _Translation:
         calls = self.nodes.run(graph, [*program.updates.values()])
         if self.nodes.failures:
             raise failure_report(program, self.nodes.failures)
-        found = [(name, self.nodes.value(foreign)) for name, foreign in every]
+        found = [(name, self.nodes.result(foreign)) for name, foreign in every]
         outputs, updates = found[: len(graph.outputs)], found[len(graph.outputs) :]
         calls = needed_calls(calls, [value for _, value in found])
         return CallProgram(
@@ -71,7 +78,9 @@ class _Translation:
         )
 
     def _input(self, foreign: ForeignValue) -> CallValue:
-        assert foreign.type is not None, "an adapter refuses inputs of other dtypes"
+        if foreign.type is None:
+            message = f"the input `{foreign.name}` is {foreign.unsupported}, which no dtype is"
+            raise DiagnosticError(Diagnostic("import-unsupported", message))
         value = Value(foreign.type, name=foreign.name)
         made = self.recorder.add(Tensor.of(value), CallValue(foreign.type, foreign.name))
         self.nodes.bind(foreign, made)
@@ -99,33 +108,3 @@ class _Translation:
                 value = self.nodes.value(weight)
                 if value in read or path in updates:
                     yield path, value
-
-
-def needed_calls(calls: Sequence[Call], outputs: Iterable[CallValue]) -> list[Call]:
-    """The calls that outputs need, in order; arithmetic on shapes that became sizes is dropped."""
-    read = set(outputs)
-    found = []
-    for call in reversed(calls):
-        if any(result in read for result in call.results):
-            found.append(call)
-            read.update(_argument_values(call.arguments.values()))
-    return found[::-1]
-
-
-def read_values(calls: Iterable[Call]) -> Iterator[CallValue]:
-    """All values that calls read, those inside of regions among them."""
-    for call in calls:
-        yield from _argument_values(call.arguments.values())
-
-
-def _argument_values(arguments: Iterable[Any]) -> Iterator[CallValue]:
-    for each in arguments:
-        if isinstance(each, CallValue):
-            yield each
-        elif isinstance(each, list | tuple):
-            yield from _argument_values(each)
-        elif isinstance(each, slice):
-            yield from _argument_values((each.start, each.stop, each.step))
-        elif isinstance(each, CallGraph):
-            yield from read_values(each.calls)
-            yield from (value for _, value in each.outputs)

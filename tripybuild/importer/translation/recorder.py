@@ -5,12 +5,13 @@ that a person would write.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from tripybuild.frontend import Tensor
-from tripybuild.importer.call_program import Call, CallGraph, CallValue
+from tripybuild.importer.call_program import Call, CallGraph, CallValue, needed_calls
 from tripybuild.importer.foreign_program import ForeignGraph, ForeignNode
 from tripybuild.importer.translation.declarations import Declarations, Declared
 from tripybuild.importer.translation.known_data import KnownData
@@ -19,7 +20,9 @@ from tripybuild.schema.operator.operator import Attribute
 from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.values import Size, TensorType, Value
 from tripybuild.types.dtypes import dtype
-from tripybuild.types.patterns import ValuePattern, options, tensors
+from tripybuild.types.patterns import RegionPattern, ValuePattern, options, tensors
+
+RunBody = Callable[[Sequence[CallValue]], list[CallValue]]
 
 
 class UntranslatableError(Exception):
@@ -27,18 +30,30 @@ class UntranslatableError(Exception):
 
 
 class InnerFunction:
-    """A graph of the source as a function on tensors; recording fills in the calls."""
+    """A region of control flow as a function on tensors; recording fills in the calls.
 
-    def __init__(self, run: Callable[..., CallGraph], recorder: "Recorder") -> None:
+    Args:
+        run: Records the calls, from the values that the region is given to those that it gives.
+        recorder: Takes them.
+    """
+
+    def __init__(self, run: "RunBody", recorder: "Recorder") -> None:
         self._run, self._recorder = run, recorder
         self.graph: CallGraph | None = None
 
     def __call__(self, *given: Tensor) -> list[Tensor]:
-        """Record the graph; what it gives are its outputs."""
+        """Record the region; what it gives are its outputs."""
         recorder = self._recorder
         values = [recorder.add(each) for each in given]
-        self.graph = self._run(values)
-        return [recorder.tensor(value) for _, value in self.graph.outputs]
+        outer, recorder.calls = recorder.calls, []
+        try:
+            results = self._run(values)
+            calls = needed_calls(recorder.calls, results)
+        finally:
+            recorder.calls = outer
+        outputs = [(value.name or f"out{index}", value) for index, value in enumerate(results)]
+        self.graph = CallGraph(values, calls, outputs)
+        return [recorder.tensor(value) for value in results]
 
 
 class Recorder:
@@ -47,7 +62,7 @@ class Recorder:
     `run_graph` translates a graph inside, from the values that it is given.
     """
 
-    run_graph: Callable[[ForeignGraph, Sequence[CallValue]], CallGraph]
+    run_graph: Callable[[ForeignGraph, Sequence[CallValue]], list[CallValue]]
 
     def __init__(self, declarations: Declarations) -> None:
         self.declarations = declarations
@@ -170,8 +185,9 @@ class Recorder:
         if isinstance(value, list | tuple):
             return [self._attribute(declared, attribute, each) for each in value]
         if isinstance(value, ForeignGraph):
-            graph = value
-            return InnerFunction(lambda values: self.run_graph(graph, values), self)
+            return InnerFunction(partial(self.run_graph, value), self)
+        if isinstance(attribute.pattern, RegionPattern):
+            return InnerFunction(partial(_run_function, value), self)
         return value.item() if isinstance(value, np.generic) else value
 
     def _promote(self, declared: Declared, arguments: dict[str, Any], wanted: dtype | None) -> None:
@@ -287,6 +303,15 @@ class Recorder:
             if isinstance(value, CallValue) and pattern is not None:
                 found |= pattern.bindings(value.shape)
         return found
+
+
+def _run_function(function: Callable[..., Any], values: Sequence[CallValue]) -> list[CallValue]:
+    """What a function of a composition gives, which must be tensors."""
+    found = function(*values)
+    results = found if isinstance(found, list | tuple) else [found]
+    if not all(isinstance(each, CallValue) for each in results):
+        raise UntranslatableError("a function of a region must give tensors")
+    return list(results)
 
 
 def _items(value: Any) -> Sequence[Any]:
