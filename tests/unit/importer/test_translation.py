@@ -30,7 +30,6 @@ foreign: onnx
 doc: What these tests read.
 operators:
   Shape: "stack([number(d, int64) for d in data.shape[start:end]], 0)"
-  If: cond(reshape(cond_, []), then_branch, else_branch)
 """
 
 
@@ -312,39 +311,80 @@ def test_an_argument_that_a_model_computes_is_refused(registry):
 # --- control flow ---
 
 
-def branch(source, operator, value):
-    """A graph inside, which reads a value of the graph around it."""
+def inner_graph(source, inputs, *nodes):
+    """A graph inside: each node reads the one before, the first one the input."""
+    taken = [ForeignValue(name, kind(text)) for name, text in inputs.items()]
     before, source.nodes = source.nodes, []
-    result = source.node(operator, "float32[B, 4]", X=value)
-    unused = source.node("Exp", "float32[B, 4]", input=value)
+    value = taken[0]
+    for operator, gives, more in nodes:
+        value = source.node(operator, gives, self=value, **more)
+    source.node("no_such_operator", "float32[B, 4]", self=value)  # which nothing reads
     nodes, source.nodes = source.nodes, before
-    assert unused is not result
-    return ForeignGraph([], nodes, [("result", result)])
+    return ForeignGraph(taken, nodes, [("result", value)])
 
 
-def test_graphs_inside_become_regions(registry):
-    source = Source("onnx", x="float32[B, 4]", flag="bool[1]")
-    y = source.node("Abs", "float32[B, 4]", X=source[0])
-    relu, neg = (branch(source, each, y) for each in ("Relu", "Neg"))
-    z = source.node("If", ["float32[B, 4]"], cond=source[1], then_branch=relu, else_branch=neg)
+def test_branches_are_regions(registry):
+    """They can read values of the graph around them."""
+    source = Source(x="float32[B, 4]", flag="bool[]")
+    y = source.node("abs", "float32[B, 4]", self=source[0])
+    more = ("add.Tensor", "float32[B, 4]", {"other": y})
+    true = inner_graph(source, {"a": "float32[B, 4]"}, ("relu", "float32[B, 4]", {}), more)
+    false = inner_graph(source, {"a": "float32[B, 4]"}, ("neg", "float32[B, 4]", {}))
+    z = source.node(
+        "cond",
+        ["float32[B, 4]"],
+        pred=source[1],
+        true_fn=true,
+        false_fn=false,
+        operands=[source[0]],
+    )
     found = translate(source.program(z[0]), registry)
     x = np.float32([[1, -2, 3, -4]])
 
-    assert [each.operator for each in found.graph.calls] == ["abs", "reshape", "cond"]
+    assert [each.operator for each in found.graph.calls] == ["abs", "cond"]
     inner = found.graph.calls[-1].arguments["then"]
-    assert [each.operator for each in inner.calls] == ["relu"]
-    for flag, wanted in ((True, np.abs(x)), (False, -np.abs(x))):
-        results = run_calls(found, {"x": x, "flag": np.array([flag])})
+    assert [each.operator for each in inner.calls] == ["relu", "add"]
+    for flag, wanted in ((True, np.maximum(x, 0) + np.abs(x)), (False, -x)):
+        results = run_calls(found, {"x": x, "flag": np.array(flag)})
         np.testing.assert_array_equal(results["out0"], wanted)
 
 
+def test_loops_are_regions(registry):
+    source = Source(x="float32[B, 4]")
+    state = {"s": "float32[B, 4]"}
+    total = ("sum", "float32[]", {})
+    condition = inner_graph(source, state, total, ("lt.Scalar", "bool[]", {"other": 100}))
+    body = inner_graph(source, state, ("mul.Tensor", "float32[B, 4]", {"other": 2.0}))
+    z = source.node(
+        "while_loop",
+        ["float32[B, 4]"],
+        cond_fn=condition,
+        body_fn=body,
+        carried_inputs=[source[0]],
+        additional_inputs=[],
+    )
+    found = translate(source.program(z[0]), registry)
+
+    results = run_calls(found, {"x": np.float32([[1, 2, 3, 4]])})
+    np.testing.assert_array_equal(results["out0"], [[16, 32, 48, 64]])
+
+
 def test_what_is_missing_inside_is_reported(registry):
-    source = Source("onnx", x="float32[B, 4]", flag="bool[1]")
-    relu, missing = (branch(source, each, source[0]) for each in ("Relu", "StringNormalizer"))
-    z = source.node("If", ["float32[B, 4]"], cond=source[1], then_branch=relu, else_branch=missing)
+    source = Source(x="float32[B, 4]", flag="bool[]")
+    taken = {"a": "float32[B, 4]"}
+    true = inner_graph(source, taken, ("relu", "float32[B, 4]", {}))
+    false = inner_graph(source, taken, ("digamma", "float32[B, 4]", {}))
+    z = source.node(
+        "cond",
+        ["float32[B, 4]"],
+        pred=source[1],
+        true_fn=true,
+        false_fn=false,
+        operands=[source[0]],
+    )
     (found,) = problems(source.program(z[0]), registry)
 
-    assert found.message == "no operator is ONNX's `StringNormalizer`"
+    assert found.message == "no operator is ATen's `digamma`"
 
 
 # --- the report ---
@@ -357,14 +397,14 @@ def test_one_report_has_all_that_is_missing(registry):
     z = source.node("relu", "float32[B, 4]", self=y, line=4)
     other = [source.node("digamma", "float32[B, 4]", self=source[0], line=n) for n in range(5, 9)]
     train = source.node("dropout", "float32[B, 4]", input=z, p=0.5, train=True, line=10)
-    unknown = source.node("lgamma", None, self=source[0], line=11)
+    unknown = source.node("erfinv", None, self=source[0], line=11)
     after = source.node("dropout", None, input=unknown, p=0.5, train=True, line=12)
     found = problems(source.program(*other, train, after), registry)
 
     assert [each.message for each in found] == [
         "no operator is ATen's `digamma`, which the model calls 5 times",
         "no operator says this call of ATen's `dropout`",
-        "no operator is ATen's `lgamma`",
+        "no operator is ATen's `erfinv`",
     ]
     assert found[0].span.path == "model.py"
     assert found[0].notes == (
