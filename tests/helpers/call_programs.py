@@ -21,9 +21,9 @@ def run_calls(program: CallProgram, inputs: Mapping[str, Any]) -> dict[str, Any]
                 assert size == found, (value.name, value.shape, np.shape(inputs[value.name]))
     run = _Run(sizes)
     for value in program.graph.inputs:
-        run.tensors[value] = tp.Tensor(np.ascontiguousarray(inputs[value.name]))
+        run.tensors[value] = tp.Tensor(np.array(inputs[value.name], order="C"))
     for value in program.weights.values():
-        run.tensors[value] = tp.Tensor(np.ascontiguousarray(value.weight.load()))
+        run.tensors[value] = tp.Tensor(np.array(value.weight.load(), order="C"))
     run.calls(program.graph.calls)
     found = [*program.graph.outputs, *program.updates.items()]
     return {name: np.asarray(run.tensors[value]) for name, value in found}

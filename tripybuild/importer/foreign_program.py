@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from tripybuild.trace.values import TensorType
+from tripybuild.types.dtypes import dtype
 from tripybuild.types.size_range import SizeRange
 
 
@@ -97,6 +98,9 @@ class ForeignNode:
         expand: What gives the graph that the source says the operator is, for the types of values;
             None where it says none. The graph reads the values of `arguments`, and its outputs are
             in the order of `results`.
+        result_dtypes: What gives the dtypes of results by those of the inputs, as far as the
+            source's operator says them; None where it says none.
+        gives_one: Whether the operator always gives one result, which may be a list.
     """
 
     operator: str
@@ -108,11 +112,13 @@ class ForeignNode:
     domain: str = ""
     opset: int | None = None
     expand: "Expansion | None" = None
+    result_dtypes: "ResultDtypes | None" = None
+    gives_one: bool = False
 
 
-Expansion: TypeAlias = (
-    "Callable[[Callable[[ForeignValue], TensorType | None]], ForeignGraph | None]"
-)
+TypeOf: TypeAlias = Callable[[ForeignValue], TensorType | None]
+Expansion: TypeAlias = "Callable[[TypeOf], ForeignGraph | None]"
+ResultDtypes: TypeAlias = Callable[[TypeOf], Sequence[dtype | None]]
 
 
 @dataclass(eq=False, slots=True)

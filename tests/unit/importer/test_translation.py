@@ -352,7 +352,7 @@ def test_branches_are_regions(registry):
 def test_loops_are_regions(registry):
     source = Source(x="float32[B, 4]")
     state = {"s": "float32[B, 4]"}
-    total = ("sum", "float32[]", {})
+    total = ("sum.dim_IntList", "float32[]", {"dim": [0, 1]})
     condition = inner_graph(source, state, total, ("lt.Scalar", "bool[]", {"other": 100}))
     body = inner_graph(source, state, ("mul.Tensor", "float32[B, 4]", {"other": 2.0}))
     z = source.node(

@@ -15,6 +15,8 @@ from tripybuild.importer.foreign_program import (
     ForeignValue,
     ForeignWeight,
     ModuleCall,
+    ResultDtypes,
+    TypeOf,
 )
 from tripybuild.importer.onnx_model.files import ModelFile
 from tripybuild.importer.onnx_model.names import (
@@ -28,10 +30,12 @@ from tripybuild.importer.onnx_model.schemas import (
     find_schema,
     formals_of,
     function_body,
+    gives_one,
     type_name,
 )
 from tripybuild.importer.onnx_model.sizes import SizeNames
-from tripybuild.trace.values import TensorType
+from tripybuild.onnx.table import NEWEST, find_operator
+from tripybuild.types.dtypes import dtype
 
 if TYPE_CHECKING:
     from onnx import (
@@ -47,7 +51,6 @@ if TYPE_CHECKING:
 _DEEPEST = 64  # calls of functions and graphs inside of each other
 # What a function is not given, as an optional input of a call.
 ABSENT = ForeignValue("")
-TypeOf = Callable[[ForeignValue], TensorType | None]
 
 
 @dataclass
@@ -172,6 +175,8 @@ class GraphReader:
         )
         made.arguments = self._arguments(made, inputs, attributes, scope, around)
         made.expand = self._expansion(made, node, attributes, inputs, inside)
+        made.result_dtypes = _result_dtypes(made, inputs)
+        made.gives_one = gives_one(made.operator, made.opset or 0, made.domain)
         for name, value in zip(node.output, made.results, strict=True):
             if value is not None:
                 self.bind(scope, name, value)
@@ -313,6 +318,26 @@ class GraphReader:
             return self._function_graph(function, inputs, replace(around, attributes=said))
 
         return expand
+
+
+def _result_dtypes(made: ForeignNode, inputs: Sequence[ForeignValue | None]) -> ResultDtypes | None:
+    """What gives the dtypes of a node's results, by the table of operators."""
+    schema = None if made.domain else find_operator(made.operator, min(made.opset or 0, NEWEST))
+    if schema is None:
+        return None
+    said = {
+        name: value.type if isinstance(value, ForeignValue) else value
+        for name, value in made.arguments.items()
+        if not isinstance(value, list | ForeignGraph)
+    }
+    attributes = {name: value for name, value in said.items() if name in schema.attributes}
+
+    def result_dtypes(type_of: TypeOf) -> Sequence[dtype | None]:
+        types = [None if each is None else type_of(each) for each in inputs]
+        dtypes = [None if each is None else each.dtype for each in types]
+        return schema.result_dtypes(dtypes, attributes, len(made.results))
+
+    return result_dtypes
 
 
 def stated_types(graph: "GraphProto") -> dict[str, "TypeProto"]:

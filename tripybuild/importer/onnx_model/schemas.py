@@ -66,6 +66,15 @@ def formals_of(name: str, opset: int, domain: str) -> Formals | None:
     return Formals(tuple(own), variadic, defaults)
 
 
+@cache
+def gives_one(name: str, opset: int, domain: str) -> bool:
+    """Whether an operator always gives one result, which may be a list."""
+    schema = find_schema(name, opset, domain)
+    if schema is None or len(schema.outputs) != 1:
+        return False
+    return bool(schema.outputs[0].option != schema.outputs[0].option.Variadic)
+
+
 def attribute_value(said: "AttributeProto", name: str = "") -> Any:
     """The value of an attribute of numbers or words; None for others.
 

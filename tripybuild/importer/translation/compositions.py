@@ -10,6 +10,7 @@ from typing import Any
 from tripybuild.importer.call_program import CallValue
 from tripybuild.importer.foreign_program import ForeignGraph
 from tripybuild.importer.translation.declarations import NUMBER_WORD
+from tripybuild.importer.translation.loops import InnerGraph, loop_words
 from tripybuild.importer.translation.recorder import Recorder, UntranslatableError
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.vocabulary import Vocabulary
@@ -17,7 +18,7 @@ from tripybuild.schema.operator.operator import Snippet
 from tripybuild.schema.snippets.vocabularies import TENSOR_ATTRIBUTES
 from tripybuild.symbolic.conditions import UndecidedSize
 from tripybuild.trace.values import Shape, TensorType
-from tripybuild.types.dtypes import BY_NAME, dtype
+from tripybuild.types.dtypes import BY_NAME, dtype, int64
 from tripybuild.types.vocabulary import SHAPE
 
 # The numbers that Python's operators leave a tensor as it is with. Those of sums are for integers
@@ -68,17 +69,6 @@ class Operand:
         return id(self)
 
 
-class _Graph:
-    """A graph of the source in a snippet: a region of an operator, or a function that is called."""
-
-    def __init__(self, graph: ForeignGraph, compositions: "Compositions") -> None:
-        self.graph, self._compositions = graph, compositions
-
-    def __call__(self, *given: Any) -> Any:
-        """What the graph gives, as a list; its nodes join the calls."""
-        return self._compositions.run_graph(self.graph, given)
-
-
 class CompositionNames(dict[str, Any]):
     """The names of one snippet: its parameters, then operators."""
 
@@ -102,10 +92,17 @@ class Compositions:
     Args:
         recorder: Takes the calls.
         words: What snippets call beside operators and shape functions; tensors are `CallValue`.
+        passes: Errors that are about more than a snippet, and pass through it.
     """
 
-    def __init__(self, recorder: Recorder, words: Mapping[str, Callable[..., Any]]) -> None:
+    def __init__(
+        self,
+        recorder: Recorder,
+        words: Mapping[str, Callable[..., Any]],
+        passes: tuple[type[Exception], ...] = (),
+    ) -> None:
         self.recorder = recorder
+        self._passes = (*passes, UntranslatableError, UndecidedSize)
         methods = {
             method: self._method(method, name, reflected)
             for method, name, reflected in recorder.declarations.methods()
@@ -116,6 +113,7 @@ class Compositions:
         self._functions: dict[str, Any] = {}
         functions = {name: self._word(function) for name, function in words.items()}
         functions |= {NUMBER_WORD: self._number, "dtype_of": lambda tensor: tensor.dtype}
+        functions |= loop_words(self.unwrap, lambda value: self._number(value, int64))
         kinds = (Operand, TensorType)
         self._vocabulary = SHAPE | Vocabulary(
             functions=functions, attributes=tuple((each, TENSOR_ATTRIBUTES) for each in kinds)
@@ -128,9 +126,8 @@ class Compositions:
             UntranslatableError: It has no value for this call.
         """
         bound = CompositionNames({n: self._wrap(v) for n, v in names.items()}, self._function)
-        passes = (UntranslatableError, UndecidedSize)
         try:
-            found = evaluate(snippet.program, bound, self._vocabulary, passes=passes)
+            found = evaluate(snippet.program, bound, self._vocabulary, passes=self._passes)
         except EvaluationError as error:
             raise UntranslatableError(f"`{snippet.text.strip()}`: {error}") from error
         except UndecidedSize as undecided:
@@ -141,26 +138,24 @@ class Compositions:
     def _wrap(self, value: Any) -> Any:
         if isinstance(value, CallValue):
             return self._operand(value)
+        if isinstance(value, ForeignGraph):
+            return InnerGraph(value, self._call_graph)
         if isinstance(value, list | tuple):
             return type(value)([self._wrap(each) for each in value])
-        return _Graph(value, self) if isinstance(value, ForeignGraph) else value
+        return value
 
     def unwrap(self, value: Any) -> Any:
         """What a snippet gave, with values for tensors; also inside of lists and indices."""
         if isinstance(value, Operand):
             return value.value
+        if isinstance(value, InnerGraph):
+            return value.graph
         if isinstance(value, slice):
             return slice(*map(self.unwrap, (value.start, value.stop, value.step)))
         if isinstance(value, list | tuple):
             return type(value)(map(self.unwrap, value))
-        if isinstance(value, _Graph):
-            return value.graph
         is_function = callable(value) and not isinstance(value, type)
         return self._function_on_values(value) if is_function else value
-
-    def run_graph(self, graph: ForeignGraph, given: Sequence[Any]) -> Any:
-        """What a graph of the source gives, as tensors of a snippet."""
-        return self._wrap(self.recorder.run_graph(graph, self.unwrap(list(given))))
 
     def _function_on_values(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """A function of a snippet on values, for a region."""
@@ -169,6 +164,11 @@ class Compositions:
             return self.unwrap(function(*map(self._wrap, given)))
 
         return call
+
+    def _call_graph(self, graph: ForeignGraph, operands: Sequence[Any]) -> list[Any]:
+        """What a graph of the source gives where a snippet calls it."""
+        given = [self.unwrap(each) for each in operands]
+        return [self._wrap(each) for each in self.recorder.run_graph(graph, given)]
 
     # --- what snippets call ---
 

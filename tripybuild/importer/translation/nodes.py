@@ -20,12 +20,13 @@ from tripybuild.importer.foreign_program import (
 from tripybuild.importer.reading.readings import CallReading, Reading, Readings
 from tripybuild.importer.reading.values import INDEX_WORDS, UnknownDataError
 from tripybuild.importer.translation.compositions import Compositions
-from tripybuild.importer.translation.recorder import Recorder, UntranslatableError
+from tripybuild.importer.translation.recorder import Recorder, SkipNode, UntranslatableError
 from tripybuild.importer.translation.types import StatedSizes, TypeDisagreement
 from tripybuild.schema.load import Registry
 from tripybuild.symbolic.conditions import UndecidedSize
 from tripybuild.trace.location import at
 from tripybuild.trace.values import TensorType, Value
+from tripybuild.types.dtypes import dtype
 
 # Why a reading, which was found, cannot be recorded.
 REFUSALS = (
@@ -45,6 +46,14 @@ class Failure:
     reasons: tuple[str, ...]
 
 
+class InnerFailureError(Exception):
+    """Nodes of a graph inside of another node could not be said."""
+
+    def __init__(self, failures: Sequence[Failure]) -> None:
+        super().__init__(*failures)
+        self.failures = failures
+
+
 class UnreadNodeError(Exception):
     """No alias and no composition says a node."""
 
@@ -60,10 +69,6 @@ def refusal_reasons(error: BaseException) -> list[str]:
     if isinstance(error, UndecidedSize):
         return [f"whether `{error.condition}` holds is known only when the model runs"]
     return [str(error)]
-
-
-class SkipNode(Exception):  # noqa: N818 - it is no error: what it depends on has been kept
-    """A node reads what could not be given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,25 +114,27 @@ class NodeTranslation:
     compositions: Compositions = field(init=False)
     sizes: StatedSizes = field(init=False)
     failures: list[Failure] = field(default_factory=list)
-    _values: dict[ForeignValue, CallValue] = field(default_factory=dict)
+    _values: dict[ForeignValue, Any] = field(default_factory=dict)
     _read: set[ForeignValue] = field(default_factory=set)
     _readings: dict[int | None, Readings] = field(default_factory=dict)
     _lost: set[CallValue] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.compositions = Compositions(self.recorder, INDEX_WORDS)
+        self.compositions = Compositions(
+            self.recorder, INDEX_WORDS, (InnerFailureError, SkipNode, UnreadNodeError)
+        )
         self.sizes = StatedSizes(self.program.ranges)
         self.recorder.run_graph = self.run_inner
 
     # --- values ---
 
-    def bind(self, foreign: ForeignValue, value: CallValue) -> None:
-        """Say what a value of the source is."""
+    def bind(self, foreign: ForeignValue, value: CallValue | list[CallValue]) -> None:
+        """Say what a value of the source is: a tensor, or a list of known length."""
         self._values[foreign] = value
-        if not value.name:
+        if isinstance(value, CallValue) and not value.name:
             value.name = foreign.name
 
-    def value(self, foreign: ForeignValue) -> CallValue:
+    def value(self, foreign: ForeignValue) -> Any:
         """What a value of the source is.
 
         Raises:
@@ -148,10 +155,11 @@ class NodeTranslation:
             DiagnosticError: It is an input or a weight of a dtype that we have not.
         """
         try:
-            return self.value(foreign)
+            found: CallValue = self.value(foreign)
         except UnreadNodeError as error:
             message = f"the output {error.reasons[0]}"
             raise DiagnosticError(Diagnostic("import-unsupported", message)) from error
+        return found
 
     def argument(self, argument: Any) -> Any:
         """An argument with our values, and with the sizes that are known by now."""
@@ -170,21 +178,28 @@ class NodeTranslation:
             self._translate(node)
         return self.recorder.calls
 
-    def run_inner(self, graph: ForeignGraph, given: Sequence[CallValue]) -> list[CallValue]:
+    def run_inner(self, graph: ForeignGraph, given: Sequence[Any]) -> list[Any]:
         """Translate a graph inside of a node, for what it is given; the calls join the others.
 
         Raises:
-            SkipNode: Some of it could not be said.
+            InnerFailureError: Some of it could not be said.
         """
+        if len(given) != len(graph.inputs):
+            takes = f"a graph takes {len(graph.inputs)} tensors, and is given {len(given)}"
+            raise UntranslatableError(takes)
         for foreign, value in zip(graph.inputs, given, strict=True):
             self.bind(foreign, value)
+        self._run_inner_nodes(graph)
+        return [self.value(foreign) for _, foreign in graph.outputs]
+
+    def _run_inner_nodes(self, graph: ForeignGraph) -> None:
         node, failures = self.recorder.node, len(self.failures)
         for each in self._needed(graph):
             self._translate(each)
         self.recorder.node = node
-        if len(self.failures) > failures:
-            raise SkipNode
-        return [self.value(foreign) for _, foreign in graph.outputs]
+        if inner := self.failures[failures:]:
+            del self.failures[failures:]
+            raise InnerFailureError(inner)
 
     def _needed(self, graph: ForeignGraph) -> list[ForeignNode]:
         """The nodes that outputs need; checks and metadata give nothing."""
@@ -229,7 +244,7 @@ class NodeTranslation:
                 if each.type.dtype.kind != "float" and each.type.rank <= 1:
                     self._lost.add(made)
 
-    def _results(self, node: ForeignNode) -> list[tuple[ForeignValue, CallValue]]:
+    def _results(self, node: ForeignNode) -> list[tuple[ForeignValue, Any]]:
         """What is read of a node's results, as values of ours."""
         arguments = {name: self.argument(each) for name, each in node.arguments.items()}
         for result in node.results:
@@ -237,15 +252,22 @@ class NodeTranslation:
                 raise UnreadNodeError([f"its result is {result.unsupported}, which no dtype is"])
         stated = [None if each is None else each.type for each in node.results]
         count, reasons = len(self.recorder.calls), list[str]()
+        inner: Sequence[Failure] = ()
         for reading in self._candidates(node, arguments, stated):
             if isinstance(reading, str):
                 reasons.append(reading)
                 continue
             try:
-                return list(self._read_results(node, self._evaluate(reading, stated)))
+                return list(self._read_results(node, self._evaluate(node, reading, stated)))
+            except InnerFailureError as error:
+                del self.recorder.calls[count:]
+                inner = error.failures
             except REFUSALS as error:
                 del self.recorder.calls[count:]
                 reasons += [f"{reading_text(reading)}: {each}" for each in refusal_reasons(error)]
+        if inner:  # what is missing is not the node, but what a graph of it calls
+            self.failures += inner
+            raise SkipNode
         return self._expanded(node, reasons)
 
     def _candidates(
@@ -261,18 +283,15 @@ class NodeTranslation:
 
     def _expanded(
         self, node: ForeignNode, reasons: Sequence[str]
-    ) -> list[tuple[ForeignValue, CallValue]]:
+    ) -> list[tuple[ForeignValue, Any]]:
         """The results of what the source itself says that an operator is."""
         graph = None if node.expand is None else node.expand(self._type)
         if graph is None:
             raise UnreadNodeError(reasons)
-        failures = len(self.failures)
-        for each in self._needed(graph):
-            self._translate(each)
-            self.recorder.node = node
-        if inner := self.failures[failures:]:
-            del self.failures[failures:]
-            raise UnreadNodeError([*reasons, *_inner_reasons(inner)])
+        try:
+            self._run_inner_nodes(graph)
+        except InnerFailureError as error:
+            raise UnreadNodeError([*reasons, *_inner_reasons(error.failures)]) from error
         pairs = zip(node.results, graph.outputs, strict=False)
         return [
             (foreign, self._compared(self.value(given), foreign))
@@ -283,28 +302,41 @@ class NodeTranslation:
     def _type(self, foreign: ForeignValue) -> TensorType | None:
         """The type of a value of the source as it is here."""
         found = self._values.get(foreign)
-        return foreign.type if found is None else found.type
+        return found.type if isinstance(found, CallValue) else foreign.type
 
     def _read_results(
         self, node: ForeignNode, found: Mapping[int, Any]
-    ) -> Iterator[tuple[ForeignValue, CallValue]]:
+    ) -> Iterator[tuple[ForeignValue, Any]]:
         """The results that are read, of the types that the source states."""
+        dtypes = () if node.result_dtypes is None else node.result_dtypes(self._type)
         for index, foreign in enumerate(node.results):
             if foreign is None or foreign not in self._read:
                 continue
             value = found.get(index)
-            if not isinstance(value, CallValue):
+            if not isinstance(value, CallValue | list):
                 raise UntranslatableError(f"it gives no result {index}, which the model reads")
+            if isinstance(value, CallValue) and index < len(dtypes):
+                value = self._of_dtype(value, dtypes[index])
             yield foreign, self._compared(value, foreign)
 
-    def _compared(self, value: CallValue, foreign: ForeignValue) -> CallValue:
+    def _of_dtype(self, value: CallValue, wanted: dtype | None) -> CallValue:
+        """A value of the dtype that the source's operator gives; integers are only widened."""
+        if wanted is None or value.dtype is wanted:
+            return value
+        if {value.dtype.kind, wanted.kind} == {"integer"} and value.dtype.bits < wanted.bits:
+            return self.recorder.cast(value, wanted)
+        raise TypeDisagreement(f"it is read as {value.dtype}, and the source gives {wanted}")
+
+    def _compared(self, value: Any, foreign: ForeignValue) -> Any:
         """A value of the type that the source states."""
-        if foreign.type is None:
+        if foreign.type is None or not isinstance(value, CallValue):
             return value
         self.sizes.compare(value.type, foreign.type)
         return self.recorder.cast(value, foreign.type.dtype)
 
-    def _evaluate(self, reading: Reading, stated: Sequence[TensorType | None]) -> Mapping[int, Any]:
+    def _evaluate(
+        self, node: ForeignNode, reading: Reading, stated: Sequence[TensorType | None]
+    ) -> Mapping[int, Any]:
         """The results of a reading by their places."""
         index = 0
         if isinstance(reading, CallReading):
@@ -313,7 +345,7 @@ class NodeTranslation:
             found = self.recorder.call(reading.operator.name, reading.arguments, wanted)
         else:
             found = self.compositions.evaluate(reading.snippet, reading.names)
-        if isinstance(found, list | tuple):
+        if isinstance(found, list | tuple) and not node.gives_one:
             return dict(enumerate(found))
         return {index: found}
 

@@ -29,6 +29,10 @@ class UntranslatableError(Exception):
     """Why a node of the source cannot be said with calls of ours."""
 
 
+class SkipNode(Exception):  # noqa: N818 - it is no error: what it depends on has been kept
+    """A node reads what could not be given."""
+
+
 class InnerFunction:
     """A region of control flow as a function on tensors; recording fills in the calls.
 
@@ -62,7 +66,7 @@ class Recorder:
     `run_graph` translates a graph inside, from the values that it is given.
     """
 
-    run_graph: Callable[[ForeignGraph, Sequence[CallValue]], list[CallValue]]
+    run_graph: Callable[[ForeignGraph, Sequence[Any]], list[Any]]
 
     def __init__(self, declarations: Declarations) -> None:
         self.declarations = declarations
