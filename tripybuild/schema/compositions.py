@@ -30,7 +30,8 @@ from tripybuild.schema.snippets.vocabularies import (
 )
 from tripybuild.schema.snippets.vocabulary_check import AllowedNames, check_vocabulary
 
-RESULTS = ("result", "results")  # the types that the source states
+# The types that the source states: of the first result, and of each, which is None where unstated.
+RESULT, RESULTS = "result", "results"
 
 
 class CompositionEntry(StrictModel):
@@ -78,10 +79,11 @@ class Composition:
     """One operator of another system as operators of ours.
 
     It holds from the opset `since` on, and `before` another one. `examples` are its calls, each
-    as the values of its parameters.
+    as the values of its parameters. `names` are what the snippet calls them.
     """
 
     signature: ForeignSignature
+    names: Mapping[str, str]
     snippet: Snippet
     when: Snippet | None = None
     ignores: frozenset[str] = frozenset()
@@ -159,8 +161,10 @@ class _Reader:
         when = None
         if entry.when is not True:
             when = self._snippet(expression_text(entry.when), (*at, "when"))
-        bound = frozenset({*signature.parameters, *RESULTS})
-        known = (SHAPE | DECOMPOSE | INDEX | self.known) - bound
+        words = SHAPE | DECOMPOSE | INDEX | self.known
+        names = {each: f"{each}_" if each in words else each for each in signature.parameters}
+        bound = frozenset({*names.values(), RESULT, RESULTS})
+        known = words - bound
         for each in (snippet, *([when] if when else [])):
             self.found += unbound_names(each, bound, known | DTYPES | CONSTANTS)
             surface = AllowedNames(
@@ -173,6 +177,7 @@ class _Reader:
         )
         return Composition(
             signature,
+            names,
             snippet,
             when,
             frozenset(self.ignored(entry.ignores, signature, (*at, "ignores"))),

@@ -343,7 +343,7 @@ def _result_dtypes(made: ForeignNode, inputs: Sequence[ForeignValue | None]) -> 
 def stated_types(graph: "GraphProto") -> dict[str, "TypeProto"]:
     """The types that a graph states of its values, by name."""
     infos = (*graph.value_info, *graph.output)
-    return {each.name: each.type for each in infos if each.HasField("type")}
+    return {each.name: each.type for each in infos if each.type.WhichOneof("value")}
 
 
 def _without_references(

@@ -26,7 +26,7 @@ from tripybuild.importer.reading.values import (
 )
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.names import free_names
-from tripybuild.schema.compositions import RESULTS, Composition, ForeignSystem
+from tripybuild.schema.compositions import RESULT, RESULTS, Composition, ForeignSystem
 from tripybuild.schema.foreign import ForeignSignature, signatures
 from tripybuild.schema.load import Registry
 from tripybuild.schema.operator.operator import Alias, Attribute, Input, Operator, Snippet
@@ -162,13 +162,14 @@ class Readings:
     ) -> CompositionReading:
         snippets = [composition.snippet, *([composition.when] if composition.when else [])]
         read = {name for each in snippets for name in free_names(each.program)}
-        spoken = {*read, *composition.ignores, *self.foreign.ignores}
-        _check_parameters(composition.signature, spoken, given, defaults)
-        names = dict(_whole(composition.signature, given, defaults))
-        if read & set(RESULTS):
-            if not results or any(each is None for each in results):
-                raise UnreadableError("the source states no type of its result")
-            names |= {"result": results[0], "results": list(results)}
+        spoken = {each for each, name in composition.names.items() if name in read}
+        ignored = {*composition.ignores, *self.foreign.ignores}
+        _check_parameters(composition.signature, spoken | ignored, given, defaults)
+        whole = _whole(composition.signature, given, defaults)
+        names = {composition.names[parameter]: value for parameter, value in whole.items()}
+        if RESULT in read and (not results or results[0] is None):
+            raise UnreadableError("the source states no type of its result")
+        names |= {RESULT: results[0] if results else None, RESULTS: list(results)}
         if composition.when is not None:
             with_tensors = {name: wrap(value) for name, value in names.items()}
             if not _evaluate(composition.when, with_tensors):
