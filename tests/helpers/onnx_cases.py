@@ -8,7 +8,6 @@ an attribute.
 import ast
 from dataclasses import dataclass, field
 
-import ml_dtypes
 import numpy as np
 import onnx
 import onnxruntime
@@ -139,14 +138,11 @@ def agree(found, wanted, tolerance=1e-4):
         if isinstance(theirs, list):
             agree(mine, theirs, tolerance)
             continue
-        theirs = np.asarray(theirs)
-        assert mine.shape == theirs.shape, (mine.shape, theirs.shape)
-        assert mine.dtype == theirs.dtype, (mine.dtype, theirs.dtype)
-        wide = [np.asarray(each).astype(np.float64) for each in (mine, theirs)]
+        pair = [np.asarray(mine), np.asarray(theirs)]
+        assert pair[0].shape == pair[1].shape
+        assert pair[0].dtype == pair[1].dtype
+        wide = [each.astype(np.float64) for each in pair]
         np.testing.assert_allclose(*wide, rtol=tolerance, atol=tolerance * 0.1)
-
-
-HALVES = (np.float16, ml_dtypes.bfloat16)
 
 
 def known_opsets(operator):

@@ -22,6 +22,11 @@ def typed(name, dtype="float32", shape=()):
     return helper.make_tensor_value_info(name, CODES[dtype], shape)
 
 
+def untyped(name):
+    """A value's declaration that says no type."""
+    return onnx.ValueInfoProto(name=name)
+
+
 def weight(name, values):
     return numpy_helper.from_array(np.asarray(values), name)
 

@@ -26,6 +26,7 @@ from tripybuild.schema.snippets.vocabularies import (
     DECOMPOSE,
     DTYPES,
     INDEX,
+    LOOPS,
     SHAPE,
 )
 from tripybuild.schema.snippets.vocabulary_check import AllowedNames, check_vocabulary
@@ -161,14 +162,17 @@ class _Reader:
         when = None
         if entry.when is not True:
             when = self._snippet(expression_text(entry.when), (*at, "when"))
-        words = SHAPE | DECOMPOSE | INDEX | self.known
+        words = SHAPE | DECOMPOSE | INDEX | LOOPS | self.known
         names = {each: f"{each}_" if each in words else each for each in signature.parameters}
         bound = frozenset({*names.values(), RESULT, RESULTS})
         known = words - bound
         for each in (snippet, *([when] if when else [])):
             self.found += unbound_names(each, bound, known | DTYPES | CONSTANTS)
             surface = AllowedNames(
-                known - CONSTANTS - DTYPES, bound, attributes=ATTRIBUTES["decompose"]
+                known - CONSTANTS - DTYPES,
+                bound,
+                callables=frozenset(names[graph] for graph in signature.graphs),
+                attributes=ATTRIBUTES["decompose"],
             )
             self.found += check_vocabulary(each, surface)
         calls = (

@@ -51,6 +51,11 @@ def call(reading):
     return reading.operator.name, dict(reading.arguments)
 
 
+def first_reason(readings, *call):
+    """Why the first alias does not say a call."""
+    return next(iter(readings.candidates(*call)))
+
+
 def refused(reading, words):
     assert isinstance(reading, Refusal), reading
     assert any(words in each for each in reading.reasons), reading.reasons
@@ -99,14 +104,15 @@ def test_no_axes_are_all_axes(readings):
     found = onnx.read("ReduceSum", {"data": X, "axes": integers(-1), "keepdims": 0})
     assert call(found) == ("sum", {"input": X, "dim": [-1], "keepdim": False})
     axes = {"data": X, "axes": integers(), "noop_with_empty_axes": 1}
-    refused(onnx.read("ReduceSum", axes), "noop_with_empty_axes=1")
+    assert "noop_with_empty_axes=1" in first_reason(onnx, "ReduceSum", axes)
 
 
 def test_data_that_is_not_known_is_refused(readings):
     axes = tensor(1, of=int64, name="axes")
     refused(readings("onnx").read("ReduceSum", {"data": X, "axes": axes}), "`axes` is computed")
-    refused(readings("onnx").read("Reshape", {"data": X, "shape": axes}), "`axes` is computed")
-    refused(readings("onnx").read("Unsqueeze", {"data": X, "axes": axes}), "must be known")
+    onnx = readings("onnx")
+    assert "`axes` is computed" in first_reason(onnx, "Reshape", {"data": X, "shape": axes})
+    assert "must be known" in first_reason(onnx, "Unsqueeze", {"data": X, "axes": axes})
 
 
 def test_an_epsilon_that_is_left_out_is_not_ours(readings):
@@ -128,7 +134,7 @@ def test_attributes_of_old_opsets(readings):
 def test_several_tensors_are_all_read(readings):
     onnx = readings("onnx")
     assert call(onnx.read("Max", {"data_0": [X, X]})) == ("maximum", {"lhs": X, "rhs": X})
-    refused(onnx.read("Max", {"data_0": [X, X, X]}), "data_0")
+    assert "data_0" in first_reason(onnx, "Max", {"data_0": [X, X, X]})
     found = onnx.read("Concat", {"inputs": [X, X, X], "axis": 1})
     assert call(found) == ("concatenate", {"tensors": [X, X, X], "dim": 1})
 

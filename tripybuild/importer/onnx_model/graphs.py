@@ -34,7 +34,7 @@ from tripybuild.importer.onnx_model.schemas import (
     type_name,
 )
 from tripybuild.importer.onnx_model.sizes import SizeNames
-from tripybuild.onnx.table import NEWEST, find_operator
+from tripybuild.onnx.table import CONSTANTS, NEWEST, find_operator
 from tripybuild.types.dtypes import dtype
 
 if TYPE_CHECKING:
@@ -325,12 +325,12 @@ def _result_dtypes(made: ForeignNode, inputs: Sequence[ForeignValue | None]) -> 
     schema = None if made.domain else find_operator(made.operator, min(made.opset or 0, NEWEST))
     if schema is None:
         return None
-    said = {
+    attributes = {
         name: value.type if isinstance(value, ForeignValue) else value
         for name, value in made.arguments.items()
-        if not isinstance(value, list | ForeignGraph)
+        if name in schema.attributes
+        and (isinstance(value, dtype | ForeignValue) or name in CONSTANTS)
     }
-    attributes = {name: value for name, value in said.items() if name in schema.attributes}
 
     def result_dtypes(type_of: TypeOf) -> Sequence[dtype | None]:
         types = [None if each is None else type_of(each) for each in inputs]

@@ -169,7 +169,8 @@ class Readings:
         names = {composition.names[parameter]: value for parameter, value in whole.items()}
         if RESULT in read and (not results or results[0] is None):
             raise UnreadableError("the source states no type of its result")
-        names |= {RESULT: results[0] if results else None, RESULTS: list(results)}
+        if {RESULT, RESULTS} & read:
+            names |= {RESULT: results[0] if results else None, RESULTS: list(results)}
         if composition.when is not None:
             with_tensors = {name: wrap(value) for name, value in names.items()}
             if not _evaluate(composition.when, with_tensors):

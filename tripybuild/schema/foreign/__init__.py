@@ -45,7 +45,7 @@ class ForeignSignature:
     """What an operator of another system takes, in order, and how many results it gives.
 
     `several` is the parameter that takes any number of tensors. `results` is None for any number.
-    `defaults` has what each parameter is that is left out.
+    `defaults` has what each parameter is that is left out. `graphs` are those that are functions.
     """
 
     name: str
@@ -54,6 +54,7 @@ class ForeignSignature:
     defaults: Mapping[str, Any]
     several: str | None
     results: int | None
+    graphs: frozenset[str] = frozenset()
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -116,6 +117,7 @@ def _from_schema(name: str, opset: int) -> ForeignSignature:
         ),
         several=next((each.name for each in schema.inputs if each.variadic), None),
         results=None if any(each.variadic for each in schema.outputs) else len(schema.outputs),
+        graphs=frozenset(e.name for e in schema.attributes.values() if e.kind == "graph"),
     )
 
 

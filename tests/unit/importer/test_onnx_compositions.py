@@ -1,0 +1,198 @@
+"""Compositions of ONNX's operators: examples are as ONNX Runtime has them, or ONNX itself."""
+
+import numpy as np
+import pytest
+from call_programs import run_calls
+from onnx_cases import Case, agree, expected, known_opsets, read_case
+from onnx_files import graph, model, node, typed, untyped, weight
+
+from tripybuild.importer.onnx_model.program import load_model
+from tripybuild.importer.translation.program import translate
+from tripybuild.schema.load import load_registries
+
+REGISTRY = load_registries([])
+X = typed("x", shape=(2, 3))
+VALUES = np.array([[0.5, -1.0, 2.0], [3.0, 0.25, -2.0]], np.float32)
+
+
+def examples():
+    """Each example at the newest opset for which it is written."""
+    for operator, compositions in REGISTRY.foreign["onnx"].operators.items():
+        for composition in compositions:
+            opset = max(o for o in known_opsets(operator) if composition.holds_in(o))
+            for example in composition.examples:
+                yield opset, operator + example.text[len(operator) :]
+
+
+def run(case):
+    """The results of ours, and the operators that gave them."""
+    program = translate(load_model(case.model), REGISTRY)
+    found = run_calls(program, case.inputs)
+    wanted, _ = expected(case)
+    agree([*found.values()], wanted)
+    return [each.operator for each in program.graph.calls]
+
+
+@pytest.mark.parametrize(("opset", "text"), [*examples()])
+def test_example(opset, text):
+    run(read_case(text, opset))
+
+
+# What an operator means changed there, or what is an input now was an attribute.
+OLD = [
+    (7, "BatchNormalization(float32[2, 1, 4], float32[1], float32[1], float32[1], float32([2.0]))"),
+    (7, "Clip(float32[2, 3], min=-0.5)"),
+    (9, "Slice(float32[4, 6], axes=[1], starts=[1], ends=[-1])"),
+    (11, "Squeeze(float32[1, 3], axes=[0])"),
+    (11, "Unsqueeze(float32[2, 3], axes=[0, 3])"),
+    (11, "ReduceSum(float32[2, 3], axes=[1])"),
+    (12, "Softmax(float32[2, 3, 4], axis=1)"),
+    (13, "ReduceL2(float32[2, 3], axes=[1])"),
+    (9, "Dropout(float32[2, 3], ratio=0.3)"),
+]
+
+
+@pytest.mark.parametrize(("opset", "text"), OLD)
+def test_an_old_version(opset, text):
+    run(read_case(text, opset))
+
+
+def compute(nodes, outputs, weights=(), inputs=(X,), opset=20, **arrays):
+    made = model(nodes, inputs, [untyped(name) for name in outputs.split()], weights, opset=opset)
+    return run(Case(made, {"x": VALUES, **arrays}))
+
+
+def branches(condition, **more):
+    then = graph([node("Relu", "x", "t")], [], [untyped("t")])
+    other = graph([node("Neg", "x", "o")], [], [untyped("o")])
+    choice = node("If", "c", "y", then_branch=then, else_branch=other)
+    return compute([choice], "y", **condition, **more)
+
+
+@pytest.mark.parametrize("truth", [True, False])
+def test_a_branch_that_is_known_is_no_branch(truth):
+    assert branches({"weights": [weight("c", np.array(truth))]}) == ["relu" if truth else "neg"]
+    given = {"inputs": (X, typed("c", "bool"))}
+    assert branches(given, c=np.array(truth)) == ["cond"]
+
+
+def loop_body(*rows, condition):
+    nodes = [node("Add", "v x", "w"), *rows, condition]
+    inputs = [typed("i", "int64"), typed("go", "bool"), typed("v", shape=(2, 3))]
+    outputs = ["on", "w", *(each.output[0] for each in rows if each.name == "row")]
+    return graph(nodes, inputs, [untyped(name) for name in outputs])
+
+
+SAME = node("Identity", "go", "on")
+TOTAL = node("ReduceSum", "w", "s", keepdims=0)
+
+
+def test_a_loop_with_rows_and_a_known_count():
+    body = loop_body(node("ReduceSum", "w", "row", name="row", keepdims=0), condition=SAME)
+    turns = [weight("m", np.int64(3))]
+    assert compute([node("Loop", "m _ x", "y z", body=body)], "y z", turns) == ["iota", "scan"]
+
+
+@pytest.mark.parametrize("count", [0, 1, 4])
+@pytest.mark.parametrize("begins", [True, False])
+def test_a_loop_that_ends_by_what_it_computes(count, begins):
+    body = loop_body(TOTAL, condition=node("Less", "s limit", "on"))
+    found = compute(
+        [node("Loop", "m c x", "y", body=body)],
+        "y",
+        [weight("limit", np.float32(6.0))],
+        (X, typed("m", "int64"), typed("c", "bool")),
+        m=np.array(count),
+        c=np.array(begins),
+    )
+    assert found[-1] == "while_loop"
+
+
+def test_a_loop_over_a_list_is_unrolled():
+    body = graph(
+        [node("SequenceInsert", "v x", "w"), SAME],
+        [typed("i", "int64"), typed("go", "bool"), untyped("v")],
+        [untyped("on"), untyped("w")],
+    )
+    nodes = [
+        node("SequenceEmpty", "", "none"),
+        node("Loop", "m _ none", "all", body=body),
+        node("ConcatFromSequence", "all", "y", axis=0),
+    ]
+    assert compute(nodes, "y", [weight("m", np.int64(3))]) == ["concatenate"]
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("back", [0, 1])
+def test_a_scan(axis, back):
+    size = VALUES.shape[1 - axis]
+    body = graph(
+        [node("Add", "s r", "t"), node("Mul", "t r", "o")],
+        [typed("s", shape=(size,)), typed("r", shape=(size,))],
+        [untyped("t"), untyped("o")],
+    )
+    scan = node(
+        "Scan",
+        "first x",
+        "y z",
+        body=body,
+        num_scan_inputs=1,
+        scan_input_axes=[axis],
+        scan_input_directions=[back],
+        scan_output_axes=[axis],
+        scan_output_directions=[back],
+    )
+    assert "scan" in compute([scan], "y z", [weight("first", np.ones(size, np.float32))])
+
+
+def test_lists_of_tensors():
+    nodes = [
+        node("SequenceConstruct", "x twice", "s"),
+        node("SequenceAt", "s last", "a"),
+        node("SequenceLength", "s", "n"),
+        node("ConcatFromSequence", "s", "b", axis=1),
+        node("SequenceInsert", "s x first", "more"),
+        node("SequenceErase", "more", "less"),
+        node("ConcatFromSequence", "less", "c", axis=0, new_axis=1),
+        node("SplitToSequence", "x", "columns", axis=1, keepdims=0),
+        node("SequenceAt", "columns first", "d"),
+        node("SplitToSequence", "x sizes", "parts", axis=1),
+        node("SequenceAt", "parts last", "e"),
+    ]
+    held = [
+        weight("last", np.int64(-1)),
+        weight("first", np.int64(0)),
+        weight("sizes", np.array([1, 2])),
+        weight("twice", VALUES * 2),
+    ]
+    compute(nodes, "a n b c d e", held)
+
+
+@pytest.mark.parametrize("opset", [13, 18])
+def test_a_split_into_as_many_as_are_named(opset):
+    more = {"num_outputs": 2} if opset == 18 else {}
+    outputs = "a b" if opset == 18 else "a b c"
+    assert compute([node("Split", "x", outputs, axis=1, **more)], outputs, opset=opset) == ["split"]
+
+
+def test_a_split_by_sizes_and_the_largest():
+    assert compute([node("Split", "x n", "a b", axis=1)], "a b", [weight("n", np.array([1, 2]))])
+    found = compute([node("TopK", "x k", "a b", axis=1)], "a b", [weight("k", np.array([2]))])
+    assert found == ["topk", "cast"]
+
+
+def test_arithmetic_on_shapes_leaves_no_call():
+    nodes = [
+        node("Shape", "x", "shape"),
+        node("Gather", "shape one", "columns"),
+        node("Unsqueeze", "columns zero", "last"),
+        node("Concat", "minus last", "sizes", axis=0),
+        node("Reshape", "x sizes", "y"),
+    ]
+    held = [
+        weight("one", np.int64(1)),
+        weight("zero", np.array([0])),
+        weight("minus", np.array([-1])),
+    ]
+    dynamic = typed("x", shape=("B", "S"))
+    assert compute(nodes, "y", held, (dynamic,)) in ([], ["reshape"])
