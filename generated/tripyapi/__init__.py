@@ -148,6 +148,7 @@ if TYPE_CHECKING:
     from tripyapi.ops.nn.glu import glu as glu
     from tripyapi.ops.nn.grid_sample import grid_sample as grid_sample
     from tripyapi.ops.nn.groupnorm import groupnorm as groupnorm
+    from tripyapi.ops.nn.gru import gru as gru
     from tripyapi.ops.nn.hard_sigmoid import hard_sigmoid as hard_sigmoid
     from tripyapi.ops.nn.hard_swish import hard_swish as hard_swish
     from tripyapi.ops.nn.hard_tanh import hard_tanh as hard_tanh
@@ -181,6 +182,7 @@ if TYPE_CHECKING:
     from tripyapi.ops.nn.resize_linear import resize_linear as resize_linear
     from tripyapi.ops.nn.resize_nearest import resize_nearest as resize_nearest
     from tripyapi.ops.nn.rmsnorm import rmsnorm as rmsnorm
+    from tripyapi.ops.nn.rnn import rnn as rnn
     from tripyapi.ops.nn.rotary_embedding import rotary_embedding as rotary_embedding
     from tripyapi.ops.nn.scaled_tanh import scaled_tanh as scaled_tanh
     from tripyapi.ops.nn.selu import selu as selu
@@ -388,6 +390,7 @@ _PLACES = {
     "glu": "tripyapi.ops.nn.glu",
     "grid_sample": "tripyapi.ops.nn.grid_sample",
     "groupnorm": "tripyapi.ops.nn.groupnorm",
+    "gru": "tripyapi.ops.nn.gru",
     "gt": "tripyapi.ops.math.gt",
     "hard_sigmoid": "tripyapi.ops.nn.hard_sigmoid",
     "hard_swish": "tripyapi.ops.nn.hard_swish",
@@ -480,6 +483,7 @@ _PLACES = {
     "resize_nearest": "tripyapi.ops.nn.resize_nearest",
     "reverse_sequence": "tripyapi.ops.shape.reverse_sequence",
     "rmsnorm": "tripyapi.ops.nn.rmsnorm",
+    "rnn": "tripyapi.ops.nn.rnn",
     "roll": "tripyapi.ops.shape.roll",
     "rotary_embedding": "tripyapi.ops.nn.rotary_embedding",
     "round": "tripyapi.ops.math.round",
@@ -643,6 +647,7 @@ __all__ = [
     "glu",
     "grid_sample",
     "groupnorm",
+    "gru",
     "gt",
     "hard_sigmoid",
     "hard_swish",
@@ -735,6 +740,7 @@ __all__ = [
     "resize_nearest",
     "reverse_sequence",
     "rmsnorm",
+    "rnn",
     "roll",
     "rotary_embedding",
     "round",

@@ -75,10 +75,15 @@ def _floats(value: Any) -> AttributeValue:
     return [float(each) for each in value]
 
 
+def _texts(value: Any) -> AttributeValue:
+    return [_text(each) for each in value]
+
+
 READERS: Mapping[str, Callable[[Any], AttributeValue]] = {
     "int": _integer,
     "float": float,
     "string": _text,
     "ints": _integers,
     "floats": _floats,
+    "strings": _texts,
 }
