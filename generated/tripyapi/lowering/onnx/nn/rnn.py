@@ -37,6 +37,9 @@ def lower(
         direction=op.direction,
         hidden_size=H,
     )
-    kept = lengths is None or hidden is None
-    last = h if kept else onnx.where(onnx.reshape(lengths, [1, B, 1]) > 0, h, hidden)
+    last = (
+        h
+        if lengths is None or hidden is None
+        else onnx.where(onnx.reshape(lengths, [1, B, 1]) > 0, h, hidden)
+    )
     return onnx.reshape(onnx.Transpose(y, perm=[0, 2, 1, 3]), [S, B, D * H]), last
