@@ -57,6 +57,12 @@ if TYPE_CHECKING:
     from tripyapi.ops.math.asinh import asinh as asinh
     from tripyapi.ops.math.atan import atan as atan
     from tripyapi.ops.math.atanh import atanh as atanh
+    from tripyapi.ops.math.bitwise_and import bitwise_and as bitwise_and
+    from tripyapi.ops.math.bitwise_left_shift import bitwise_left_shift as bitwise_left_shift
+    from tripyapi.ops.math.bitwise_not import bitwise_not as bitwise_not
+    from tripyapi.ops.math.bitwise_or import bitwise_or as bitwise_or
+    from tripyapi.ops.math.bitwise_right_shift import bitwise_right_shift as bitwise_right_shift
+    from tripyapi.ops.math.bitwise_xor import bitwise_xor as bitwise_xor
     from tripyapi.ops.math.cast import cast as cast
     from tripyapi.ops.math.ceil import ceil as ceil
     from tripyapi.ops.math.clip import clip as clip
@@ -325,6 +331,12 @@ _PLACES = {
     "avgpool": "tripyapi.ops.nn.avgpool",
     "batchnorm": "tripyapi.ops.nn.batchnorm",
     "bfloat16": "tripybuild.types.dtypes",
+    "bitwise_and": "tripyapi.ops.math.bitwise_and",
+    "bitwise_left_shift": "tripyapi.ops.math.bitwise_left_shift",
+    "bitwise_not": "tripyapi.ops.math.bitwise_not",
+    "bitwise_or": "tripyapi.ops.math.bitwise_or",
+    "bitwise_right_shift": "tripyapi.ops.math.bitwise_right_shift",
+    "bitwise_xor": "tripyapi.ops.math.bitwise_xor",
     "bool": "tripybuild.types.dtypes",
     "cast": "tripyapi.ops.math.cast",
     "ceil": "tripyapi.ops.math.ceil",
@@ -582,6 +594,12 @@ __all__ = [
     "avgpool",
     "batchnorm",
     "bfloat16",
+    "bitwise_and",
+    "bitwise_left_shift",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_right_shift",
+    "bitwise_xor",
     "bool",
     "cast",
     "ceil",

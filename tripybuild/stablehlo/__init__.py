@@ -72,6 +72,7 @@ from tripybuild.stablehlo.elementwise import (
     round_nearest_even as round_nearest_even,
     rsqrt as rsqrt,
     shift_left as shift_left,
+    shift_right_arithmetic as shift_right_arithmetic,
     shift_right_logical as shift_right_logical,
     sign as sign,
     sine as sine,

@@ -293,7 +293,8 @@ _ELEMENTWISE = frozenset(
     + [f"stablehlo.{name}" for name in ("is_finite", "log", "log_plus_one", "logistic", "maximum")]
     + [f"stablehlo.{name}" for name in ("minimum", "multiply", "negate", "not", "or", "remainder")]
     + [f"stablehlo.round_nearest_{name}" for name in ("afz", "even")]
-    + [f"stablehlo.{name}" for name in ("rsqrt", "select", "shift_left", "shift_right_logical")]
+    + [f"stablehlo.{name}" for name in ("rsqrt", "select", "shift_left", "shift_right_arithmetic")]
+    + ["stablehlo.shift_right_logical"]
     + [f"stablehlo.{name}" for name in ("sign", "sine", "sqrt", "subtract", "tan", "tanh", "xor")]
 )
 _RULES: Mapping[str, Rule] = {

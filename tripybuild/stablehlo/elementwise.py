@@ -97,6 +97,9 @@ and_ = _binary("stablehlo.and", BITS, "Logical, or bitwise, and.")
 or_ = _binary("stablehlo.or", BITS, "Logical, or bitwise, or.")
 xor = _binary("stablehlo.xor", BITS, "Logical, or bitwise, exclusive or.")
 shift_left = _binary("stablehlo.shift_left", ("integer",), "Move bits up; zeros come in.")
+shift_right_arithmetic = _binary(
+    "stablehlo.shift_right_arithmetic", ("integer",), "Move bits down; copies of the sign come in."
+)
 shift_right_logical = _binary(
     "stablehlo.shift_right_logical", ("integer",), "Move bits down; zeros come in."
 )
