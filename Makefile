@@ -9,7 +9,7 @@ export ORT_DISABLE_TELEMETRY := 1
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full support bench gen lint clean
+.PHONY: help demo test test-full support bench architectures gen lint clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -31,6 +31,7 @@ help:
 	@echo "make test-full  the same, with an installed wheel and other slow tests"
 	@echo "make support    prove every dtype of every operator on every target, and write it down"
 	@echo "make bench      the benchmarks, each beside its peers"
+	@echo "make architectures  import a hundred of PyTorch's models, and write docs/architectures.md"
 	@echo "make gen        write generated/ anew"
 	@echo "make lint       formatting, style, types and freshness"
 	@echo "make clean      remove .venv/ and out/"
@@ -84,6 +85,9 @@ bench: $(VENV)/tests
 	@for script in startup gen jax_gpt2 tracing eager compile_time tensorrt_compile \
 		repeated_blocks generation overhead peers models server; do \
 		echo; $(BIN)/python benchmarks/$$script.py --json $(OUT)/bench/$$script.json; done
+
+architectures: $(VENV)/tests
+	$(BIN)/python benchmarks/architectures.py --page $(if $(ONLY),--only $(ONLY))
 
 clean:
 	rm -rf $(VENV) $(OUT)

@@ -136,13 +136,13 @@ def architectures() -> Iterator[Architecture]:
 
 
 def _merged(default: Values, own: Values) -> dict[str, Any]:
-    """The keys of both; maps are merged, and what is null is not there."""
+    """The keys of both; maps are merged, and what is `absent` is not there."""
     found = dict(default)
     for name, value in own.items():
         is_map = isinstance(value, Mapping) and isinstance(found.get(name), Mapping)
         found[name] = {**found[name], **value} if is_map else value
     for name in ("config", "inputs", "sizes"):
-        found[name] = {n: v for n, v in found.get(name, {}).items() if v is not None}
+        found[name] = {n: v for n, v in found.get(name, {}).items() if v != "absent"}
     return found
 
 
