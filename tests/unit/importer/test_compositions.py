@@ -1,7 +1,7 @@
-"""Each composition of `foreign/SYSTEM.yaml` computes what the other system's operator does.
+"""Each composition of `foreign/aten.yaml` computes what PyTorch's operator does.
 
-An example is translated as a program of one node, and run beside PyTorch, or beside ONNX Runtime
-and ONNX's reference.
+An example is translated as a program of one node, and run beside PyTorch. Those of ONNX are in
+`test_onnx_compositions.py`: models of one node.
 """
 
 import ast
@@ -16,11 +16,9 @@ from tripybuild.importer.foreign_program import (
     ForeignNode,
     ForeignProgram,
     ForeignValue,
-    ForeignWeight,
     SourcePlace,
 )
 from tripybuild.importer.translation.program import translate
-from tripybuild.onnx.table import find_operator
 from tripybuild.process import paths
 from tripybuild.reference.numerics.arrays import round_cast
 from tripybuild.schema.load import load
@@ -28,28 +26,20 @@ from tripybuild.testing.check_counts import has_distribution
 from tripybuild.testing.oracles.foreign_calls import ForeignCall
 from tripybuild.testing.oracles.oracles import SYSTEMS
 from tripybuild.trace.values import TensorType
-from tripybuild.types.dtypes import BY_NAME, dtype, float32, from_numpy
+from tripybuild.types.dtypes import BY_NAME, dtype, from_numpy
 
 REGISTRY, PROBLEMS = load([paths.registry()])
 COMPOSITIONS = [
-    (system, name, index)
-    for system, each in REGISTRY.foreign.items()
-    for name, several in each.operators.items()
+    (name, index)
+    for name, several in REGISTRY.foreign["aten"].operators.items()
     for index in range(len(several))
 ]
 CLOSE = {"float32": 1e-5, "float16": 1e-2, "bfloat16": 1e-1}
 # What an example cannot say. Graphs and lists of tensors have tests of their own.
 UNASKED = {
-    **dict.fromkeys(["cond", "while_loop", "scan", "If", "Loop", "Scan", "SequenceMap"], "graphs"),
-    **dict.fromkeys(
-        ["SequenceConstruct", "SequenceEmpty", "SequenceAt", "SequenceLength"], "lists"
-    ),
-    **dict.fromkeys(["SequenceInsert", "SequenceErase", "ConcatFromSequence"], "lists"),
-    **dict.fromkeys(["SplitToSequence", "Optional", "OptionalGetElement"], "lists"),
-    **dict.fromkeys(["OptionalHasElement"], "whether something is there"),
+    **dict.fromkeys(["cond", "while_loop", "scan"], "graphs"),
     **dict.fromkeys(["empty.memory_format", "empty_permuted", "empty_like"], "elements not stated"),
 }
-FIRST_OPSET = 20  # that ONNX Runtime is asked in, unless a composition is of another one
 
 
 class Example:
@@ -57,7 +47,6 @@ class Example:
 
     def __init__(self, signature, snippet):
         self.random = np.random.default_rng(zlib.crc32(snippet.text.encode()))
-        self.arrays, self.known = {}, set()
         call = snippet.result
         names = iter(signature.by_position)
         self.arguments = {}
@@ -76,9 +65,7 @@ class Example:
                 sizes = ast.literal_eval(sizes)
                 return self.drawn(BY_NAME[name], sizes if isinstance(sizes, tuple) else (sizes,))
             case ast.Call(func=ast.Name(id=name), args=[elements]) if name in BY_NAME:
-                array = round_cast(np.asarray(ast.literal_eval(elements)), BY_NAME[name])
-                self.known.add(id(array))
-                return array
+                return round_cast(np.asarray(ast.literal_eval(elements)), BY_NAME[name])
             case ast.Name(id=name) if name in BY_NAME:
                 return BY_NAME[name]
             case ast.Name(id="inf") | ast.Name(id="nan"):
@@ -103,16 +90,15 @@ def leaves(value):
 class Program:
     """A program of one node, whose tensors are inputs, or weights where they are known."""
 
-    def __init__(self, system, signature, example, results, opset, constants):
-        self.inputs, self.weights, self.feeds = [], {}, {}
-        self.constants = constants
+    def __init__(self, signature, example, results):
+        self.inputs, self.feeds = [], {}
         arguments = {name: self.value(v, name) for name, v in example.arguments.items()}
         made = [ForeignValue(f"r{i}", kind) for i, kind in enumerate(results)]
         node = ForeignNode(signature.name, arguments, made, SourcePlace("example"))
-        node.is_list = signature.results is None and system == "aten"
+        node.is_list = signature.results is None
         outputs = [(each.name, each) for each in made]
         graph = ForeignGraph(self.inputs, [node], outputs)
-        self.program = ForeignProgram("example", system, graph, self.weights, opset=opset)
+        self.program = ForeignProgram("example", "aten", graph)
 
     def value(self, value, name):
         if isinstance(value, list):
@@ -120,9 +106,6 @@ class Program:
         if not isinstance(value, np.ndarray):
             return value
         kind = TensorType(from_numpy(value.dtype), value.shape)
-        if id(value) in self.constants:
-            self.weights[name] = ForeignWeight(name, kind, load=lambda: value, is_constant=True)
-            return self.weights[name]
         self.inputs.append(ForeignValue(name, kind))
         self.feeds[name] = value
         return self.inputs[-1]
@@ -132,20 +115,9 @@ class Program:
         return [found[name] for name, _ in self.program.graph.outputs]
 
 
-def wanted_results(system, composition, example, opset):
-    """What the other system gives."""
-    signature = composition.signature
-    wanted = []
-    if system == "onnx":
-        schema = find_operator(signature.name, opset)
-        attributes = {n: v for n, v in example.arguments.items() if n in schema.attributes}
-        inputs = [leaves(example.arguments.get(each.name)) for each in schema.inputs]
-        given = [from_numpy(x.dtype) if x is not None else None for one in inputs for x in one]
-        count = sum(not each.optional for each in schema.outputs)
-        found = schema.result_dtypes(given, attributes, count)
-        wanted = [each or float32 for each in found]
-    call = ForeignCall(signature, example.arguments, None, opset)
-    found = SYSTEMS[system].run(call, wanted)
+def wanted_results(composition, example):
+    """What PyTorch gives."""
+    found = SYSTEMS["aten"].run(ForeignCall(composition.signature, example.arguments, None), [])
     assert found, "the oracle gives nothing"
     return [each for one in found for each in (one if isinstance(one, list) else [one])]
 
@@ -155,23 +127,18 @@ def test_the_files_are_read():
     assert len(COMPOSITIONS) > 10
 
 
-@pytest.mark.parametrize(("system", "name", "index"), COMPOSITIONS)
-def test_a_composition_computes_what_the_operator_does(system, name, index):
-    for distribution in SYSTEMS[system].distributions:
+@pytest.mark.parametrize(("name", "index"), COMPOSITIONS)
+def test_a_composition_computes_what_the_operator_does(name, index):
+    for distribution in SYSTEMS["aten"].distributions:
         if not has_distribution(distribution):
             pytest.skip(f"{distribution} is not installed")
-    composition = REGISTRY.foreign[system].operators[name][index]
-    opset = None
-    if system == "onnx":
-        opset = (composition.before or 0) - 1 if composition.before else composition.since
-        opset = max(opset or 0, FIRST_OPSET) if composition.before is None else opset
+    composition = REGISTRY.foreign["aten"].operators[name][index]
     assert bool(composition.examples) != (name in UNASKED), f"`{name}` has no `examples:`"
     for snippet in composition.examples:
         example = Example(composition.signature, snippet)
-        wanted = wanted_results(system, composition, example, opset)
+        wanted = wanted_results(composition, example)
         types = [TensorType(from_numpy(each.dtype), each.shape) for each in wanted]
-        known = example.known if system == "onnx" else set()
-        program = Program(system, composition.signature, example, types, opset, known)
+        program = Program(composition.signature, example, types)
         for got, want in zip(program.run(), wanted, strict=True):
             assert got.dtype == want.dtype, snippet.text
             assert got.shape == want.shape, snippet.text
@@ -198,4 +165,3 @@ def test_words():
     assert example.arguments["b"].tolist() == [1, 2]
     assert all(isinstance(each, dtype | None) for each in example.arguments["c"])
     assert example.arguments["dtype"] is BY_NAME["int32"]
-    assert example.known == {id(example.arguments["b"])}

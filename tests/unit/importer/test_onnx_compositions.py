@@ -24,6 +24,27 @@ def examples():
                 yield opset, operator + example.text[len(operator) :]
 
 
+# What an example cannot say.
+UNASKED = {
+    **dict.fromkeys(["If", "Loop", "Scan", "SequenceMap"], "graphs, below"),
+    **dict.fromkeys(["SequenceConstruct", "SequenceEmpty", "SequenceAt"], "lists, below"),
+    **dict.fromkeys(["SequenceLength", "SequenceInsert", "SequenceErase"], "lists, below"),
+    **dict.fromkeys(["ConcatFromSequence", "SplitToSequence", "Split"], "lists, below"),
+    **dict.fromkeys(["Optional", "OptionalGetElement", "OptionalHasElement"], "what is no tensor"),
+    **dict.fromkeys(["Bernoulli", "RandomUniformLike", "RandomNormalLike"], "random numbers"),
+    **dict.fromkeys(["RandomUniform", "RandomNormal"], "random numbers"),
+}
+
+
+def test_every_composition_has_examples():
+    without = {
+        operator
+        for operator, compositions in REGISTRY.foreign["onnx"].operators.items()
+        if not all(each.examples for each in compositions)
+    }
+    assert without == set(UNASKED)
+
+
 def run(case):
     """The results of ours, and the operators that gave them."""
     program = translate(load_model(case.model), REGISTRY)
