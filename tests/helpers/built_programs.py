@@ -39,11 +39,11 @@ class ProgramBuilder:
         self.inputs.append(value)
         return value
 
-    def weight(self, path, *shape, dtype=tp.float32):
-        """A weight with random values, or the one that is there already."""
+    def weight(self, path, *shape, dtype=tp.float32, value=None):
+        """A weight with random values, or with one; or the one that is there already."""
         if path not in self.weights:
             tensor = self._typed(dtype, shape, path, weight=True)
-            data = self.random.normal(size=shape) * 0.3
+            data = self.random.normal(size=shape) * 0.3 if value is None else np.full(shape, value)
             array = np.asarray(data).astype(dtype.numpy)
             held = ForeignWeight(path, tensor.value.type, load=lambda: array)
             self.weights[path] = self._value(tensor, name=path, weight=held)
@@ -70,12 +70,38 @@ class ProgramBuilder:
         self.calls.append(call)
         return call.results if several else call.results[0]
 
+    def region(self, function, *like):
+        """A graph that a function makes of inputs, for control flow."""
+        outside, self.calls = self.calls, []
+        inputs = [self._value(self._typed(v.dtype, v.shape, f"x{i}")) for i, v in enumerate(like)]
+        result = function(*inputs)
+        made, self.calls = CallGraph(inputs, self.calls, [("out", result)]), outside
+        return made
+
     def _tensor(self, value):
+        if isinstance(value, CallGraph):
+            return self._function(value)
         if isinstance(value, CallValue):
             return self.tensors[id(value)]
         if isinstance(value, list):
             return [self._tensor(each) for each in value]
         return value
+
+    def _function(self, graph):
+        """The function that a graph of control flow is."""
+
+        def function(*given):
+            known = dict(zip(map(id, graph.inputs), given, strict=True))
+            for call in graph.calls:
+                arguments = {
+                    name: known.get(id(value), self._tensor(value))
+                    for name, value in call.arguments.items()
+                }
+                known[id(call.results[0])] = getattr(tp, call.operator)(**arguments)
+            ((_, result),) = graph.outputs
+            return known[id(result)]
+
+        return function
 
     def linear(self, path, x, rows, columns, *, bias=True):
         """A call of a linear layer."""

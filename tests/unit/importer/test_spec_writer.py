@@ -3,12 +3,15 @@
 import numpy as np
 import pytest
 from built_programs import ProgramBuilder
+from call_programs import run_calls
 from safetensors.numpy import save_file
 
 import tripyapi as tp
 import tripybuild
+from tripybuild.importer.foreign_program import CheckpointPlace
 from tripybuild.importer.spec_writer import write_spec
 from tripybuild.schema.load import load_registries
+from tripybuild.symbolic.dims import Dim
 
 
 @pytest.fixture(scope="module")
@@ -29,47 +32,19 @@ def written(registry, tmp_path):
         executable = tripybuild.compile(tmp_path / "model.yaml", target="reference")
         inputs = {each.name: _draw(each, sizes) for each in program.graph.inputs}
         found = executable(**inputs)
-        for name, wanted in _run(program, inputs, sizes).items():
+        for name, wanted in run_calls(program, inputs).items():
             assert np.asarray(found[name]) == pytest.approx(wanted, rel=1e-5, abs=1e-6)
         return spec.text
 
     return write
 
 
-def _sizes(value, sizes):
-    if hasattr(value, "substitute"):
-        return value.substitute(sizes)
-    if isinstance(value, (list, tuple)):
-        return [_sizes(each, sizes) for each in value]
-    if isinstance(value, slice):
-        return slice(*_sizes([value.start, value.stop, value.step], sizes))
-    return value
-
-
 def _draw(value, sizes):
-    shape = _sizes(value.shape, sizes)
+    shape = [sizes[str(size)] if isinstance(size, Dim) else size for size in value.shape]
     random = np.random.default_rng(1)
     if value.dtype is tp.float32:
         return random.normal(size=shape).astype(np.float32)
     return random.integers(0, 2, shape).astype(value.dtype.numpy)
-
-
-def _run(program, inputs, sizes):
-    """The outputs of a program, call by call."""
-    known = {id(v): tp.Tensor(inputs[v.name]) for v in program.graph.inputs}
-    known |= {id(v): tp.Tensor(np.array(v.weight.load())) for v in program.weights.values()}
-
-    def given(value):
-        if id(value) in known:
-            return known[id(value)]
-        return [given(v) for v in value] if isinstance(value, list) else _sizes(value, sizes)
-
-    for call in program.graph.calls:
-        arguments = {name: given(value) for name, value in call.arguments.items()}
-        result = getattr(tp, call.operator)(**arguments)
-        results = result if isinstance(result, (list, tuple)) else [result]
-        known.update((id(v), r) for v, r in zip(call.results, results, strict=True))
-    return {name: np.asarray(known[id(value)]) for name, value in program.graph.outputs}
 
 
 def _block(build, path, x, width, inner, mask=None):
@@ -291,3 +266,80 @@ def test_long_expressions_become_steps(written):
     text = written(build.program(y=y), B=2)
     assert max(map(len, text.splitlines())) <= 100
     assert text == written(build.program(y=y), B=2)
+
+
+def test_branches_and_loops(written):
+    """Regions are definitions, which take what they read from outside."""
+    build = ProgramBuilder("control", B=(1, 8))
+    x, y = build.input("x", "B", 4), build.input("y", "B", 4)
+    long = build.input("long", dtype=tp.bool)
+    scale = build.weight("scale", 4)
+
+    def then(rows):
+        return build.call("add", lhs=build.call("mul", lhs=rows, rhs=scale), rhs=y)
+
+    def otherwise(rows):
+        return build.call("tanh", input=rows)
+
+    regions = {"then": build.region(then, x), "otherwise": build.region(otherwise, x)}
+    z = build.call("cond", predicate=long, operands=[x], **regions)
+    condition = build.region(lambda rows: build.call("lt", lhs=_sum(build, rows), rhs=9.0), z)
+    body = build.region(lambda rows: build.call("add", lhs=rows, rhs=_square(build, y)), z)
+    z = build.call("while_loop", state=[z], condition=condition, body=body)
+    text = written(build.program(z=z), B=2)
+    assert "cond(long, cond_then, cond_otherwise, [x, scale, y])" in text
+    assert "while_loop(while_loop_condition, while_loop_body, [" in text
+
+
+def _sum(build, x):
+    return build.call("sum", input=_square(build, x))
+
+
+def _square(build, x):
+    return build.call("mul", lhs=x, rhs=x)
+
+
+def test_buffers_that_are_written_to(registry, tmp_path):
+    build = ProgramBuilder("state")
+    x = build.input("x", 2, 4)
+    with build.module("mean", "RunningMean"):
+        total = build.call("add", lhs=build.weight("mean.total", 2, 4, value=0.0), rhs=x)
+        count = build.call("add", lhs=build.weight("mean.count", value=1.0), rhs=1.0)
+        y = build.call("div", lhs=total, rhs=count)
+    updates = {"mean.total": total, "mean.count": count}
+    spec = write_spec(build.program(y=y, updates=updates), registry)
+    assert 'mean_total: {type: "F[2, 4]", first: 0.0}' in spec.text
+    assert not spec.weights
+    assert "weights:" not in spec.text
+    (tmp_path / "model.yaml").write_text(spec.text)
+    session = tripybuild.compile(tmp_path / "model.yaml", target="reference").start()
+    rows = np.ones((2, 4), np.float32)
+    found = [np.asarray(session(x=rows * k)["y"]).item(0) for k in (1, 2)]
+    assert found == pytest.approx([1 / 2, 3 / 3])
+
+
+def test_weights_of_a_checkpoint(registry, tmp_path):
+    """A checkpoint is named as it is; what it lacks is stored beside it."""
+    names = ["net.first.weight", "net.first.bias", "net.other.steps", "net.last.steps"]
+    save_file({name: np.zeros(4, np.float32) for name in names}, tmp_path / "all.safetensors")
+    build = ProgramBuilder("held", B=(1, 8))
+    x = build.input("x", "B", 4)
+    y = build.call("mul", lhs=x, rhs=build.weight("first.weight", 4))
+    y = build.call("add", lhs=y, rhs=build.weight("first.bias", 4))
+    for path, value in build.weights.items():
+        value.weight.place = CheckpointPlace(tmp_path / "all.safetensors", f"net.{path}")
+    spec = write_spec(build.program(y=y), registry, by_name=True)
+    assert not spec.weights
+    assert spec.checkpoints == (tmp_path / "all.safetensors",)
+    assert spec.text.partition("weights:\n")[2].startswith(
+        "  file: all.safetensors\n  prefix: net.\n  unused: "
+    )
+    (tmp_path / "model.yaml").write_text(spec.text)
+    tripybuild.compile(tmp_path / "model.yaml", target="reference")
+    assert write_spec(build.program(y=y), registry).weights == "held.safetensors"
+    y = build.call("add", lhs=y, rhs=build.weight("table", 4))
+    for path in ("first.weight", "first.bias"):
+        build.weights[path].weight.place = CheckpointPlace(tmp_path / "all.safetensors", path)
+    spec = write_spec(build.program(y=y), registry, by_name=True)
+    assert "file: [all.safetensors, held.safetensors]" in spec.text
+    assert list(spec.arrays) == ["table"]

@@ -1,14 +1,17 @@
 """Writer of specs: a call program as the text of a model's file, and the weights that it needs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from tripybuild.importer.call_program import CallProgram
 from tripybuild.importer.foreign_program import ForeignWeight
 from tripybuild.importer.spec_writer.definitions import DefinitionWriter
 from tripybuild.importer.spec_writer.document import SpecDocument, main_float, model_name
 from tripybuild.importer.spec_writer.folding import Folding
+from tripybuild.importer.spec_writer.regions import close_regions
 from tripybuild.importer.spec_writer.registry_modules import RegistryModules
+from tripybuild.importer.spec_writer.weight_files import weight_files
 from tripybuild.schema.load import Registry
 
 
@@ -20,30 +23,36 @@ class WrittenSpec:
         text: The model's file.
         weights: The name of the safetensors file that goes beside it; None if it needs none.
         arrays: What is in that file, by name.
+        checkpoints: Files that the spec names and that must be beside it, as they are.
     """
 
     text: str
     weights: str | None = None
     arrays: Mapping[str, ForeignWeight] = field(default_factory=dict)
+    checkpoints: Sequence[Path] = ()
 
 
-def write_spec(program: CallProgram, registry: Registry) -> WrittenSpec:
+def write_spec(program: CallProgram, registry: Registry, *, by_name: bool = False) -> WrittenSpec:
     """Write a program as a spec.
 
     Args:
         program: The program.
         registry: The declarations that its calls are of.
+        by_name: Whether the spec names the files of a checkpoint that hold its weights. They must
+            then be beside it. Otherwise all weights are stored anew.
     """
+    program = close_regions(program, registry.operators)
     modules = RegistryModules(registry, main_float(program))
     writer = DefinitionWriter(program, registry.operators, modules)
     model = writer.write()
     folding = Folding([*writer.definitions.values()])
     model = folding.fold(model)
-    file = f"{model_name(program.name)}.safetensors"
-    arrays = {}
-    for path, value in program.weights.items():
-        assert value.weight is not None
-        arrays[writer.spec_path(path)] = value.weight
+    weights = {
+        writer.spec_path(path): value
+        for path, value in program.weights.items()
+        if path not in program.updates
+    }
+    files = weight_files(weights, f"{model_name(program.name)}.safetensors", by_name=by_name)
     taken = frozenset({*registry.operators, *registry.modules})
-    document = SpecDocument(program, model, folding.kept, file if arrays else "", taken)
-    return WrittenSpec(document.text(), file if arrays else None, arrays)
+    document = SpecDocument(program, model, folding.kept, files.section, taken)
+    return WrittenSpec(document.text(), files.stored, files.arrays, files.checkpoints)

@@ -1,7 +1,7 @@
 """Definitions of a spec as data: what a module takes, is made of, does and gives."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tripybuild.importer.spec_writer.texts import (
     PRODUCT,
@@ -28,6 +28,8 @@ class Definition:
         parts: What its parts are made of, by name.
         weights: Types of its own weights.
         steps: Names of values, and the expressions that give them.
+        state: Types of what is kept, and the numbers that it begins with.
+        next: Names of what is kept, and what it will be.
         outputs: Names of results, and their expressions.
         operators: What its expressions call; nothing in it can have such a name.
         sizes: Names of the sizes that it is made with.
@@ -38,7 +40,9 @@ class Definition:
     parts: "dict[str, Text | list[object]]" = field(default_factory=dict)
     weights: dict[str, TypeText] = field(default_factory=dict)
     steps: list[tuple[tuple[Slot, ...], Text]] = field(default_factory=list)
+    next: list[tuple[Slot, Text]] = field(default_factory=list)
     outputs: list[tuple[Slot, Text]] = field(default_factory=list)
+    state: list[tuple[Slot, TypeText, float | bool | None]] = field(default_factory=list)
     operators: set[str] = field(default_factory=set)
     sizes: list[Slot] = field(default_factory=list)
 
@@ -57,6 +61,8 @@ class Definition:
             yield from (f"weight {name}", type.dtype.name, *type.shape.pieces)
         for targets, text in self.steps:
             yield from ("step", *targets, "=", *text.pieces)
+        for slot, text in self.next:
+            yield from ("next", slot, "=", *text.pieces)
         for slot, text in self.outputs:
             yield from ("out", slot, "=", *text.pieces)
 
@@ -112,15 +118,15 @@ def changed(definition: Definition, change: Change) -> Definition:
         assert isinstance(old, list)
         return row_text([kind(each) for each in old])
 
-    return Definition(
-        definition.hint,
-        [(slot, type_text(type)) for slot, type in definition.inputs],
-        {name: kind(each) for name, each in definition.parts.items()},
-        {name: type_text(type) for name, type in definition.weights.items()},
-        [(targets, text(step)) for targets, step in definition.steps],
-        [(slot, text(each)) for slot, each in definition.outputs],
-        set(definition.operators),
-        list(definition.sizes),
+    return replace(
+        definition,
+        inputs=[(slot, type_text(type)) for slot, type in definition.inputs],
+        parts={name: kind(each) for name, each in definition.parts.items()},
+        weights={name: type_text(type) for name, type in definition.weights.items()},
+        steps=[(targets, text(step)) for targets, step in definition.steps],
+        next=[(slot, text(each)) for slot, each in definition.next],
+        outputs=[(slot, text(each)) for slot, each in definition.outputs],
+        sizes=list(definition.sizes),
     )
 
 

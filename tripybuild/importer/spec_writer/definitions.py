@@ -6,7 +6,7 @@ A definition's names are not decided here, so equal modules have equal definitio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
-from tripybuild.importer.call_program import Call, CallProgram, CallValue
+from tripybuild.importer.call_program import Call, CallGraph, CallProgram, CallValue
 from tripybuild.importer.spec_writer.chains import ModuleChain, find_chains
 from tripybuild.importer.spec_writer.definition import Definition, canonical
 from tripybuild.importer.spec_writer.module_runs import ModuleNode, ModuleRun, ModuleRuns
@@ -88,11 +88,11 @@ class DefinitionWriter:
             keys = set(map(canonical, bodies))
             if len(keys) > 1:
                 self.unequal.add(node.path)
-            return Text.of(Reference(self._register(bodies[0])))
+            return Text.of(Reference(self.register(bodies[0])))
         if node.is_list:
             return self._list(node)
         if node.children or node.weights:
-            return Text.of(Reference(self._register(Body(self, node, None).definition())))
+            return Text.of(Reference(self.register(Body(self, node, None).definition())))
         return None
 
     def _row(self, node: ModuleNode) -> "list[object] | None":
@@ -141,7 +141,8 @@ class DefinitionWriter:
             node = node.children.get(segment, node)
         return ".".join(names)
 
-    def _register(self, definition: Definition) -> Definition:
+    def register(self, definition: Definition) -> Definition:
+        """The definition that is equal, or this one from now on."""
         return self.definitions.setdefault(canonical(definition), definition)
 
 
@@ -153,7 +154,7 @@ class Body:
         self.made = Definition(run.class_name if run else node.path.rpartition(".")[2])
         self.said: dict[int, Text] = {}
         self.pending: dict[int, tuple[CallValue, Slot, Text]] = {}
-        self.printer = CallPrinter(writer.operators, self._say)
+        self.printer = CallPrinter(writer.operators, self._say, self._region)
         self.used: dict[int, CallValue] = {}
         for item in run.items if run is not None else ():
             self.made.operators.update(writer.operators_in(item))
@@ -178,6 +179,17 @@ class Body:
         for value in values:
             slot = Slot(input_hint(value))
             self.made.inputs.append((slot, TypeText.of(value.type)))
+            self.said[id(value)] = Text.of(slot)
+        for path in self.writer.program.updates if is_model else ():
+            self._state(path)
+
+    def _state(self, path: str) -> None:
+        """A buffer that is written to is kept by the model, which hands it down."""
+        program, slot = self.writer.program, Slot(path.replace(".", "_"))
+        value = program.weights.get(path)
+        type = TypeText.of((value or program.updates[path]).type)
+        self.made.state.append((slot, type, None if value is None else first_number(value)))
+        if value is not None:
             self.said[id(value)] = Text.of(slot)
 
     def _arguments(self) -> Sequence[CallValue]:
@@ -223,6 +235,14 @@ class Body:
                 text += f".{name}" if text else name
             node = node.children.get(segment, node)
         return text
+
+    def _region(self, graph: CallGraph, hint: str) -> Text:
+        """A graph of control flow is a definition, which is named."""
+        run = ModuleRun("region", hint, list(graph.calls), list(graph.calls))
+        run.arguments = list(graph.inputs)
+        run.results = [value for _, value in graph.outputs]
+        definition = Body(self.writer, ModuleNode("region"), run).definition()
+        return Text.of(Reference(self.writer.register(definition)))
 
     def _compose(self, make: Callable[[], Text], longest: int = LONGEST) -> Text:
         """An expression that fits into a line: what makes it too long becomes a step."""
@@ -324,6 +344,9 @@ class Body:
             count = len(self.run.results)
             names = ["out"] if count == 1 else [f"out_{i + 1}" for i in range(count)]
             named = list(zip(names, self.run.results, strict=True))
+        updates = self.writer.program.updates.values() if self.made.state else ()
+        for (slot, *_), value in zip(self.made.state, updates, strict=True):
+            self.made.next.append((slot, self._compose(partial(self._say, value))))
         for name, value in named:
             text = self._compose(partial(self._say, value))
             self.made.outputs.append((Slot(name), text))
@@ -338,6 +361,16 @@ def item_arguments(item: ModuleRun | ModuleChain) -> Iterable[CallValue]:
 
 def input_hint(value: CallValue) -> str:
     """What an input is called: as the program's, or by what it holds."""
-    if value.call is None and value.weight is None:
+    if value.call is None and value.weight is None and value.name:
         return value.name
     return "mask" if value.dtype.kind == "boolean" else "x"
+
+
+def first_number(value: CallValue) -> float | bool | None:
+    """The number that a state begins with; None if that is no single one."""
+    assert value.weight is not None
+    array = value.weight.load()
+    if not array.size or (array != array.flat[0]).any():
+        return None
+    found: float | bool = array.flat[0].item()
+    return found

@@ -151,7 +151,8 @@ class _DefinitionLines:
             taken.add(slot.hint)
         shapes = (size for _, type in made.inputs for size in type.shape.pieces)
         bound = [size for size in shapes if isinstance(size, Slot)]
-        for slot in (*made.sizes, *bound, *(slot for slot, _ in made.inputs), *steps):
+        states = [slot for slot, *_ in made.state]
+        for slot in (*made.sizes, *bound, *states, *(slot for slot, _ in made.inputs), *steps):
             if id(slot) not in self.local and id(slot) not in outputs:
                 self.local[id(slot)] = name = _local_name(slot.hint, taken)
                 taken.add(name)
@@ -170,6 +171,13 @@ class _DefinitionLines:
             weights = ((name, self.type(type)) for name, type in made.weights.items())
             yield from _section("weights", weights)
         yield from _section("steps", (self._step(*step) for step in made.steps))
+        if made.state:
+            yield "state:"
+        for slot, type, first in made.state:
+            begin = "" if first is None else f", first: {str(first).lower()}"
+            yield f'  {self.local[id(slot)]}: {{type: "{self.type(type)}"{begin}}}'
+        following = ((self.local[id(slot)], self._text(text)) for slot, text in made.next)
+        yield from _section("next", following)
         outputs = ((self.local[id(slot)], self._text(text)) for slot, text in made.outputs)
         yield from _section("outputs", outputs)
 

@@ -84,8 +84,9 @@ class ModuleRuns:
         self.program = program
         self.opened = set(opened)
         self.root = ModuleNode("")
-        self.path_of = {id(value): path for path, value in program.weights.items()}
-        for path, value in program.weights.items():
+        weights = {p: v for p, v in program.weights.items() if p not in program.updates}
+        self.path_of = {id(value): path for path, value in weights.items()}
+        for path, value in weights.items():
             owner, _, name = path.rpartition(".")
             self.root.find(owner).weights[name] = value
         self._readers: dict[int, list[Call | None]] = defaultdict(list)
@@ -98,7 +99,8 @@ class ModuleRuns:
     def divide(self) -> ModuleRun:
         """The program's own run."""
         run = ModuleRun("", "", list(self.program.graph.calls))
-        run.results = list(dict.fromkeys(value for _, value in self.program.graph.outputs))
+        outputs = [value for _, value in self.program.graph.outputs]
+        run.results = list(dict.fromkeys([*outputs, *self.program.updates.values()]))
         self._divide(run)
         self.root.runs.append(run)
         return run

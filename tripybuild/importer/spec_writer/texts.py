@@ -171,14 +171,12 @@ class CallPrinter:
     Attributes:
         operators: Their declarations, by name.
         value: How a tensor is said; None for one that cannot stand in a larger text.
-        region: How a graph of control flow is said.
+        region: How a graph of control flow is said, which is called so if that is free.
     """
 
     operators: Mapping[str, Operator]
     value: Callable[[CallValue], Text]
-    region: Callable[[CallGraph], Text] = field(
-        default=lambda graph: Text.of(f"<{len(graph.calls)} calls>")
-    )
+    region: Callable[[CallGraph, str], Text]
 
     def text(self, call: Call) -> Text:
         """The call, with the arguments in their places."""
@@ -230,6 +228,8 @@ class CallPrinter:
 
     def _argument(self, operator: Operator, name: str, value: object) -> Text:
         attribute = operator.attributes.get(name)
+        if isinstance(value, CallGraph):
+            return self.region(value, f"{operator.name}_{name}")
         if attribute is None:
             return self._any(value)
         if isinstance(value, str):
@@ -240,8 +240,6 @@ class CallPrinter:
         match value:
             case CallValue():
                 return self.value(value)
-            case CallGraph():
-                return self.region(value)
             case list() | tuple():
                 return listed(self._any(each, role) for each in value)
             case slice():
