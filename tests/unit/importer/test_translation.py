@@ -17,6 +17,8 @@ from tripybuild.importer.foreign_program import (
     SourcePlace,
 )
 from tripybuild.importer.translation.program import translate
+from tripybuild.importer.translation.report import UnreadProgramError
+from tripybuild.importer.translation.scaffold import scaffolds
 from tripybuild.schema.load import load_registries
 from tripybuild.trace.values import TensorType
 from tripybuild.types.dtypes import BY_NAME, float32, int64
@@ -432,6 +434,36 @@ def test_a_dtype_that_is_none_is_reported(registry):
     (found,) = problems(source.program(y), registry)
 
     assert "its result is complex64, which no dtype is" in found.notes
+
+
+# --- scaffolds ---
+
+
+def test_scaffolds_are_operators_that_a_registry_takes(registry, tmp_path):
+    """What a model shows of an operator is filled in, and the rest is marked."""
+    source = Source(x="float32[B, 4]", i="int64[B]")
+    y = source.node("digamma", "float32[B, 4]", self=source[0])
+    half = source.node("polygamma", "float16[B, 4]", n=2, self=y)
+    z = source.node("cdist", "float32[B, S]", x1=y, x2=source[0], p=1.5)
+    lists = source.node("block_diag", "float32[B, 8]", tensors=[y, half])
+    dropped = source.node("dropout", "float32[B, 4]", input=y, p=0.25, train=True)
+    multi = source.node("frexp.Tensor", ["float32[B, 4]", "int32[B, 4]"], self=source[0])
+    program = source.program(z, lists, dropped, half, *multi)
+    with pytest.raises(UnreadProgramError) as error:
+        translate(program, registry)
+    texts = scaffolds(error.value, list(registry.operators))
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    made = load_registries([tmp_path]).operators
+
+    assert {f"{name}.yaml" for name in made if name not in registry.operators} == {*texts}
+    assert "T: [float32]" in texts["digamma.yaml"]
+    assert "seen: float32[B, 4]" in texts["digamma.yaml"]
+    assert made["cdist"].attributes["p"].default is not None
+    assert [each.system for each in made["cdist"].foreign] == ["aten"]
+    assert str(made["frexp_tensor"].outputs["output1"].pattern) == "int32[*E1]"
+    assert all("scaffold" in made[name.removesuffix(".yaml")].laws for name in texts)
+    assert all("# blank:" in text for text in texts.values())
 
 
 # --- laws: what was read wrongly once ---

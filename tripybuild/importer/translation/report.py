@@ -11,13 +11,24 @@ from tripybuild.schema.foreign import TITLES, signatures
 PLACES_SHOWN, REASONS_SHOWN = 3, 6
 
 
-def failure_report(program: ForeignProgram, failures: Sequence[Failure]) -> DiagnosticError:
+class UnreadProgramError(DiagnosticError):
+    """A program could not be said: for each operator a diagnostic, of which `failures` are all."""
+
+    def __init__(
+        self, program: ForeignProgram, failures: Sequence[Failure], found: Iterable[Diagnostic]
+    ) -> None:
+        super().__init__(*found)
+        self.program, self.failures = program, failures
+
+
+def failure_report(program: ForeignProgram, failures: Sequence[Failure]) -> UnreadProgramError:
     """All that could not be said, by operator; the most frequent comes first."""
     groups: dict[str, list[Failure]] = {}
     for each in failures:
         groups.setdefault(each.node.operator, []).append(each)
     ordered = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
-    return DiagnosticError(*[_diagnostic(program, name, found) for name, found in ordered])
+    found = (_diagnostic(program, name, each) for name, each in ordered)
+    return UnreadProgramError(program, failures, found)
 
 
 def _diagnostic(program: ForeignProgram, name: str, failures: Sequence[Failure]) -> Diagnostic:
