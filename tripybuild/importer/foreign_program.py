@@ -153,6 +153,7 @@ class ForeignProgram:
         config: The values of the model's `config.json`, if it has one.
         examples: An array for each input, to compare both programs with.
         notes: What was dropped or folded, one sentence each, for the report.
+        input_names: What the source calls inputs, where that is no identifier.
     """
 
     name: str
@@ -166,3 +167,4 @@ class ForeignProgram:
     examples: Mapping[str, np.ndarray[Any, Any]] = field(default_factory=dict)
     opset: int | None = None
     notes: list[str] = field(default_factory=list)
+    input_names: Mapping[str, str] = field(default_factory=dict)

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         ValueInfoProto,
     )
 
+NEWER = "ai.onnx"  # the domain of operators that the table does not have
 _DEEPEST = 64  # calls of functions and graphs inside of each other
 # What a function is not given, as an optional input of a call.
 ABSENT = ForeignValue("")
@@ -177,6 +178,7 @@ class GraphReader:
         made.expand = self._expansion(made, node, attributes, inputs, inside)
         made.result_dtypes = _result_dtypes(made, inputs)
         made.gives_one = gives_one(made.operator, made.opset or 0, made.domain)
+        _place_in_table(made)
         for name, value in zip(node.output, made.results, strict=True):
             if value is not None:
                 self.bind(scope, name, value)
@@ -338,6 +340,19 @@ def _result_dtypes(made: ForeignNode, inputs: Sequence[ForeignValue | None]) -> 
         return schema.result_dtypes(dtypes, attributes, len(made.results))
 
     return result_dtypes
+
+
+def _place_in_table(made: ForeignNode) -> None:
+    """Give a node of an opset beyond the table the newest one there, if it means the same.
+
+    What is newer has a domain of its own here, so that nothing but its definition says what it is.
+    """
+    if not made.domain and (made.opset or 0) > NEWEST:
+        schema = find_schema(made.operator, made.opset or 0, "")
+        if schema is not None and schema.since_version > NEWEST:
+            made.domain = NEWER
+        else:
+            made.opset = NEWEST
 
 
 def stated_types(graph: "GraphProto") -> dict[str, "TypeProto"]:

@@ -84,7 +84,8 @@ def _read(file: ModelFile, name: str, constants: Mapping[str, Array]) -> Foreign
     sizes = SizeNames(_stated_ranges(json_metadata(said, "tripybuild.ranges")))
     reader = GraphReader(file, sizes)
     notes: list[str] = []
-    graph = _read_graph(file, reader, opsets, constants, notes)
+    renamed: dict[str, str] = {}
+    graph = _read_graph(file, reader, opsets, constants, notes, renamed)
     weights = weight_paths(reader.weights, graph.walk())
     return ForeignProgram(
         name=name,
@@ -94,6 +95,7 @@ def _read(file: ModelFile, name: str, constants: Mapping[str, Array]) -> Foreign
         ranges=sizes.ranges,
         opset=min(opset, NEWEST),
         notes=notes,
+        input_names=renamed,
     )
 
 
@@ -103,6 +105,7 @@ def _read_graph(
     opsets: Mapping[str, int],
     constants: Mapping[str, Array],
     notes: list[str],
+    renamed: dict[str, str],
 ) -> ForeignGraph:
     graph = file.model.graph
     scope = Scope()
@@ -121,7 +124,7 @@ def _read_graph(
         reader.bind(scope, each.name, value)
         if value in inputs and (own := names.find(each.name)) != each.name:
             notes.append(f"the input `{each.name}` is called `{own}`")
-            value.name = own
+            value.name, renamed[own] = own, each.name
     nodes = reader.read_nodes(graph.node, scope, Surroundings(opsets, types=stated_types(graph)))
     outputs = reader.outputs_of(graph.output, scope)
     return ForeignGraph(inputs, nodes, [*_named_outputs(outputs, names, notes)])

@@ -148,18 +148,17 @@ class NodeTranslation:
             raise UnreadNodeError([why])
         raise SkipNode
 
-    def result(self, foreign: ForeignValue) -> CallValue:
-        """What an output of the program is.
+    def result(self, foreign: ForeignValue) -> Any:
+        """What an output of the program is: a tensor, or a list of them.
 
         Raises:
             DiagnosticError: It is an input or a weight of a dtype that we have not.
         """
         try:
-            found: CallValue = self.value(foreign)
+            return self.value(foreign)
         except UnreadNodeError as error:
             message = f"the output {error.reasons[0]}"
             raise DiagnosticError(Diagnostic("import-unsupported", message)) from error
-        return found
 
     def argument(self, argument: Any) -> Any:
         """An argument with our values, and with the sizes that are known by now."""

@@ -1,6 +1,8 @@
 """Foreign programs to call programs: each node is said with calls of ours, or is reported."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.frontend import Tensor
@@ -20,6 +22,7 @@ from tripybuild.importer.translation.report import failure_report
 from tripybuild.model.libraries import OperatorLibrary, builtin_library
 from tripybuild.process.gc_pause import pause_gc
 from tripybuild.schema.load import Registry
+from tripybuild.trace.graph import Graph
 from tripybuild.trace.values import Value
 from tripybuild.types.shapes import fresh_symbols
 
@@ -39,6 +42,31 @@ def translate(
     Raises:
         DiagnosticError: With all that cannot be said.
     """
+    return record(program, registry, libraries).calls
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedProgram:
+    """A program as calls, and as the graph that recording them made.
+
+    A list of tensors that is an output is several: `NAME_0`, `NAME_1` and so on in `lists`.
+    """
+
+    calls: CallProgram
+    graph: Graph
+    lists: Mapping[str, Sequence[str]]
+
+
+def record(
+    program: ForeignProgram,
+    registry: Registry,
+    libraries: Sequence[OperatorLibrary] | None = None,
+) -> RecordedProgram:
+    """Say a program as `translate` does, and give its graph, too.
+
+    Raises:
+        DiagnosticError: With all that cannot be said.
+    """
     with fresh_symbols(), pause_gc():
         return _Translation(program, registry, libraries or [builtin_library()]).run()
 
@@ -51,7 +79,7 @@ class _Translation:
         self.recorder = Recorder(Declarations(registry, libraries))
         self.nodes = NodeTranslation(program, registry, self.recorder)
 
-    def run(self) -> CallProgram:
+    def run(self) -> RecordedProgram:
         """The calls that the outputs need, with the weights that these read."""
         program, graph = self.program, self.program.graph
         inputs = [self._input(each) for each in graph.inputs]
@@ -61,10 +89,17 @@ class _Translation:
         calls = self.nodes.run(graph, [*program.updates.values()])
         if self.nodes.failures:
             raise failure_report(program, self.nodes.failures)
-        found = [(name, self.nodes.result(foreign)) for name, foreign in every]
-        outputs, updates = found[: len(graph.outputs)], found[len(graph.outputs) :]
+        results = [(name, self.nodes.result(foreign)) for name, foreign in every]
+        lists = {
+            name: [f"{name}_{index}" for index in range(len(value))]
+            for name, value in results
+            if isinstance(value, list)
+        }
+        found = [*_flat(results[: len(graph.outputs)], lists)]
+        outputs, updates = list(found), results[len(graph.outputs) :]
+        found += updates
         calls = needed_calls(calls, [value for _, value in found])
-        return CallProgram(
+        said = CallProgram(
             program.name,
             program.system,
             CallGraph(inputs, calls, outputs),
@@ -75,6 +110,20 @@ class _Translation:
             program.config,
             program.examples,
             list(program.notes),
+        )
+        return RecordedProgram(said, self._graph(said), lists)
+
+    def _graph(self, said: CallProgram) -> Graph:
+        """What was recorded, from inputs and weights to outputs."""
+
+        def value(each: CallValue) -> Value:
+            return self.recorder.tensor(each).value
+
+        return Graph(
+            said.name,
+            {each.name: value(each) for each in said.graph.inputs},
+            {path: value(each) for path, each in said.weights.items()},
+            {name: value(each) for name, each in said.graph.outputs},
         )
 
     def _input(self, foreign: ForeignValue) -> CallValue:
@@ -108,3 +157,13 @@ class _Translation:
                 value = self.nodes.value(weight)
                 if value in read or path in updates:
                     yield path, value
+
+
+def _flat(
+    results: Iterable[tuple[str, Any]], lists: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[str, CallValue]]:
+    for name, value in results:
+        if name in lists:
+            yield from zip(lists[name], value, strict=True)
+        else:
+            yield name, value
