@@ -248,10 +248,14 @@ CODES: dict[str, str] = {
         "The file is pickled, and pickled data runs code when it is read. The hint has the line "
         "that converts it, for a file that you trust."
     ),
+    "import-disagreement": (
+        "What an alias or a composition reads of a call is of another type than the source states. "
+        "It is a mistake of the registry, or of tripybuild; nothing is imported with it."
+    ),
     "import-unread": (
         "Operators of PyTorch and ONNX are read by the aliases of operators, and by the "
-        "compositions of `foreign/`. None of them says this call, or what they say is of another "
-        "type than the source states. Declare one; `--scaffold` writes a file to begin with."
+        "compositions of `foreign/`. None of them says this call. Declare one; `--scaffold` writes "
+        "a file to begin with."
     ),
     "import-architecture": "`transformers` has no model of this architecture, or cannot make it.",
     "import-static-dimension": "A dimension that should vary has one size that the model fixes.",

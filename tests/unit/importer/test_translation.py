@@ -229,7 +229,7 @@ def test_no_value_becomes_one_of_a_lower_kind(registry):
     z = source.node("add.Tensor", "int64[B]", self=source[0], other=source[1])
     (found,) = problems(source.program(z), registry)
 
-    assert found.code == "import-unread"
+    assert found.code == "import-disagreement"
     assert "it is read as tensor<Bxf32>, and the source states tensor<Bxi64>" in str(found.notes)
 
 

@@ -40,10 +40,14 @@ REFUSALS = (
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A node that could not be said, with the reason of each alias and composition."""
+    """A node that could not be said, with the reason of each alias and composition.
+
+    It `disagrees` where what one of them gives is of another type than the source states.
+    """
 
     node: ForeignNode
     reasons: tuple[str, ...]
+    disagrees: bool = False
 
 
 class InnerFailureError(Exception):
@@ -57,9 +61,9 @@ class InnerFailureError(Exception):
 class UnreadNodeError(Exception):
     """No alias and no composition says a node."""
 
-    def __init__(self, reasons: Sequence[str]) -> None:
+    def __init__(self, reasons: Sequence[str], *, disagrees: bool = False) -> None:
         super().__init__(*reasons)
-        self.reasons = reasons
+        self.reasons, self.disagrees = reasons, disagrees
 
 
 def refusal_reasons(error: BaseException) -> list[str]:
@@ -226,7 +230,7 @@ class NodeTranslation:
         except UnreadNodeError as error:
             del recorder.calls[count:]
             if not self._follows_failure(node):
-                self.failures.append(Failure(node, tuple(error.reasons)))
+                self.failures.append(Failure(node, tuple(error.reasons), error.disagrees))
             self._stand_in(node)
 
     def _follows_failure(self, node: ForeignNode) -> bool:
@@ -252,6 +256,7 @@ class NodeTranslation:
         stated = [None if each is None else each.type for each in node.results]
         count, reasons = len(self.recorder.calls), list[str]()
         inner: Sequence[Failure] = ()
+        disagrees = False
         for reading in self._candidates(node, arguments, stated):
             if isinstance(reading, str):
                 reasons.append(reading)
@@ -263,11 +268,16 @@ class NodeTranslation:
                 inner = error.failures
             except REFUSALS as error:
                 del self.recorder.calls[count:]
+                disagrees |= isinstance(error, TypeDisagreement)
                 reasons += [f"{reading_text(reading)}: {each}" for each in refusal_reasons(error)]
         if inner:  # what is missing is not the node, but what a graph of it calls
             self.failures += inner
             raise SkipNode
-        return self._expanded(node, reasons)
+        try:
+            return self._expanded(node, reasons)
+        except UnreadNodeError as error:
+            error.disagrees = disagrees
+            raise
 
     def _candidates(
         self, node: ForeignNode, arguments: Mapping[str, Any], stated: Sequence[TensorType | None]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.errors.limits import within_budget
 from tripybuild.frontend import Tensor
 from tripybuild.importer.call_program import (
     Call,
@@ -67,7 +68,7 @@ def record(
     Raises:
         DiagnosticError: With all that cannot be said.
     """
-    with fresh_symbols(), pause_gc():
+    with within_budget(), fresh_symbols(), pause_gc():
         return _Translation(program, registry, libraries or [builtin_library()]).run()
 
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.errors.limits import first_problems
 from tripybuild.importer.foreign_program import ForeignNode, ForeignProgram
 from tripybuild.importer.translation.nodes import Failure, place_span
 from tripybuild.schema.foreign import TITLES, signatures
@@ -23,41 +24,47 @@ class UnreadProgramError(DiagnosticError):
 
 def failure_report(program: ForeignProgram, failures: Sequence[Failure]) -> UnreadProgramError:
     """All that could not be said, by operator; the most frequent comes first."""
-    groups: dict[str, list[Failure]] = {}
+    groups: dict[tuple[str, bool], list[Failure]] = {}
     for each in failures:
-        groups.setdefault(each.node.operator, []).append(each)
-    ordered = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
-    found = (_diagnostic(program, name, each) for name, each in ordered)
+        groups.setdefault((_full_name(each.node), each.disagrees), []).append(each)
+    ordered = sorted(groups.values(), key=lambda each: (-len(each), _full_name(each[0].node)))
+    found = first_problems(_diagnostic(program, each) for each in ordered)
     return UnreadProgramError(program, failures, found)
 
 
-def _diagnostic(program: ForeignProgram, name: str, failures: Sequence[Failure]) -> Diagnostic:
-    count = len(failures)
-    first = failures[0].node
+def _diagnostic(program: ForeignProgram, failures: Sequence[Failure]) -> Diagnostic:
+    """The problem with calls of one operator."""
+    first, count = failures[0].node, len(failures)
     title = f"{TITLES[program.system]}'s `{_full_name(first)}`"
-    times = "" if count == 1 else f", which the model calls {count} times"
+    calls = f"this call of {title}" if count == 1 else f"{count} calls of {title}"
     reasons = [*_frequent(reason for each in failures for reason in each.reasons)]
-    if reasons:
-        message = f"no operator says this call of {title}{times}"
-        if count > 1:
-            message = f"no operator says {count} calls of {title}"
-        hint = f"declare an alias or a composition for it below `foreign: {program.system}`"
+    code, hint = "import-unread", _hint(program, first)
+    if failures[0].disagrees:
+        code, message = "import-disagreement", f"{calls} would be read as another type"
+        hint = "the alias or the composition is wrong: mend it, or report it"
+    elif reasons:
+        message = f"no operator says {calls}"
+        hint = f"declare an alias or a composition that says it, for `{program.system}`"
     else:
+        times = "" if count == 1 else f", which the model calls {count} times"
         message = f"no operator is {title}{times}"
-        hint = f"declare it: {_declaration(program, name)}"
     notes = (*reasons, *_places([each.node for each in failures]))
-    return Diagnostic("import-unread", message, place_span(first), notes=notes, hint=hint)
+    span = place_span(first) if first.place.file else None
+    return Diagnostic(code, message, span, notes=notes, hint=hint)
 
 
 def _full_name(node: ForeignNode) -> str:
     return f"{node.domain}.{node.operator}" if node.domain else node.operator
 
 
-def _declaration(program: ForeignProgram, name: str) -> str:
+def _hint(program: ForeignProgram, node: ForeignNode) -> str:
     """What would have to stand in a registry."""
-    signature = signatures(program.system, program.opset).get(name)
-    takes = "" if signature is None else f", which is `{signature}`"
-    return f"`{program.system}: {name}` below the `aliases:` of an operator{takes}"
+    system, name = program.system, node.operator
+    signature = signatures(system, program.opset).get(name)
+    if node.domain or signature is None:
+        title = TITLES[system]
+        return f"it is none of {title}'s own operators; export the model without it"
+    return f"declare an operator with `aliases: {{{system}: {name}}}`; there, it is `{signature}`"
 
 
 def _frequent(reasons: Iterable[str]) -> Iterator[str]:
