@@ -95,8 +95,9 @@ def read_case(text, opset=NEWEST, outputs=None, domain=""):
         names += [reader.name(item) for item in items]
     while names and not names[-1]:
         names.pop()
-    count = reader.schema.min_output if outputs is None else outputs
-    results = [f"y{index}" for index in range(max(count, 1))]
+    schema = reader.schema
+    count = (schema.min_output or schema.max_output) if outputs is None else outputs
+    results = [f"y{index}" for index in range(count)]
     node = helper.make_node(operator, names, results, domain=domain)
     for name, each in attributes.items():
         added = each if isinstance(each, onnx.AttributeProto) else helper.make_attribute(name, each)

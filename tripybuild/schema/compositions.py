@@ -224,11 +224,13 @@ class _Reader:
 
     def _snippet(self, value: str | CasesEntry, at: Location) -> Snippet | None:
         if isinstance(value, CasesEntry):
-            snippet, problems = read_cases(value, self.document, at, self._syntax)
+            snippet, problems = read_cases(
+                value, self.document, at, self._syntax, functions=True
+            )
             self.found += problems
             return snippet
         try:
-            return Snippet(parse(value), self.document, at)
+            return Snippet(parse(value, functions=True), self.document, at)
         except SnippetError as error:
             self.found.append(self._syntax(error, self.document, at))
             return None

@@ -43,6 +43,13 @@ def counted(body: InnerGraph) -> Callable[..., list[Any]]:
     return turn
 
 
+def fold(function: Callable[..., Any], value: Any, items: Sequence[Any]) -> Any:
+    """`function(value, item)` for each item in turn: the layers of a stack, one on the other."""
+    for item in items:
+        value = function(value, item)
+    return value
+
+
 def goes_on(limit: Any) -> Callable[..., Any]:
     """Whether a turn of `counted` is run: its number is below a limit, if there is one."""
 
@@ -94,7 +101,7 @@ def loop_words(unwrap: Callable[[Any], Any], number: Callable[..., Any]) -> Mapp
                 row.append(each)
         return [carried, rows]
 
-    plain = {"counted": counted, "goes_on": goes_on, "result_count": result_count}
+    plain = {"counted": counted, "fold": fold, "goes_on": goes_on, "result_count": result_count}
     return plain | {"each_turn": each_turn, "unrolled": unrolled}
 
 

@@ -43,7 +43,7 @@ from tripybuild.schema.operator.operator import (
 )
 from tripybuild.schema.operator.samples import default_sizes
 from tripybuild.schema.operator.target_exceptions import facts
-from tripybuild.schema.snippets.cases import DECOMPOSE, read_cases
+from tripybuild.schema.snippets.cases import read_cases
 from tripybuild.schema.snippets.expressions import expression_text
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.patterns import Pattern, UnionPattern, ValuePattern
@@ -212,8 +212,11 @@ class _OperatorElaboration:
     ) -> Snippet:
         """A snippet with the family's parameters put in, and what other `names` stand for."""
         parameters = {**self.parameters[id(document)], **names}
+        functions = location == ("decompose",)
         if isinstance(value, CasesEntry):
-            chosen, problems = read_cases(value, document, location, self.syntax)
+            chosen, problems = read_cases(
+                value, document, location, self.syntax, functions=functions
+            )
             self.found += problems
             if chosen is not None:
                 spend("characters", len(chosen.text))
@@ -222,7 +225,7 @@ class _OperatorElaboration:
         text = expression_text(value)
         spend("characters", len(text))
         try:
-            program = parse(text, functions=location == (DECOMPOSE,))
+            program = parse(text, functions=functions)
         except SnippetError as error:
             self.found.append(self.syntax(error, document, location))
             program = Program((), ast.Constant(None), "None")

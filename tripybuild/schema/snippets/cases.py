@@ -23,7 +23,6 @@ from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.patterns import ChoicePattern, ValuePattern, options
 from tripybuild.types.vocabulary import SHAPE
 
-DECOMPOSE: Final = "decompose"  # the key whose snippets may define functions
 _MOST: Final = 4096  # combinations of values: beyond, a case is taken to be reached
 
 
@@ -32,9 +31,14 @@ def read_cases(
     document: Document,
     location: Location,
     syntax: Callable[[SnippetError, Document, Location], Diagnostic],
+    *,
+    functions: bool = False,
 ) -> tuple[Snippet | None, list[Diagnostic]]:
-    """The snippet of some cases, or None, and all that is wrong with it."""
-    reader = _Reader(document, syntax)
+    """The snippet of some cases, or None, and all that is wrong with it.
+
+    `functions` is whether its lines may define some.
+    """
+    reader = _Reader(document, syntax, functions=functions)
     shared = None
     if entry.let is not None:
         shared = reader.lines(entry.let, (*location, "let"))
@@ -61,8 +65,10 @@ class _Reader:
         self,
         document: Document,
         syntax: Callable[[SnippetError, Document, Location], Diagnostic],
+        *,
+        functions: bool,
     ) -> None:
-        self.document, self.syntax = document, syntax
+        self.document, self.syntax, self.functions = document, syntax, functions
         self.found: list[Diagnostic] = []
         self.parts: list[tuple[int, Location]] = []
         self._lines = 0
@@ -73,9 +79,8 @@ class _Reader:
         before = self._lines
         self.parts.append((before, location))
         self._lines += text.rstrip().count("\n") + 1
-        functions = location[0] == DECOMPOSE and location[-1] != "when"
         try:
-            return parse("\n" * before + text, functions=functions)
+            return parse("\n" * before + text, functions=self.functions)
         except SnippetError as error:
             error.line, error.end_line = error.line - before, error.end_line - before
             self.found.append(self.syntax(error, self.document, location))
