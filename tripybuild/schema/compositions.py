@@ -224,9 +224,7 @@ class _Reader:
 
     def _snippet(self, value: str | CasesEntry, at: Location) -> Snippet | None:
         if isinstance(value, CasesEntry):
-            snippet, problems = read_cases(
-                value, self.document, at, self._syntax, functions=True
-            )
+            snippet, problems = read_cases(value, self.document, at, self._syntax, functions=True)
             self.found += problems
             return snippet
         try:
