@@ -168,7 +168,14 @@ def _compositions(
     for file in files:
         if isinstance(file.model, ForeignSystemFile):
             with _within(file.budget, file.document, found):
-                system, problems = read_compositions(file.document, file.model, frozenset(names))
+                # An operator of a later registry changes no word of an earlier one.
+                later = {
+                    f.model.op
+                    for f in files
+                    if isinstance(f.model, OperatorFile) and f.root > file.root
+                }
+                known = frozenset(names - later)
+                system, problems = read_compositions(file.document, file.model, known)
                 found += first_problems(problems)
                 systems[file.model.foreign] = system | systems[file.model.foreign]
     return systems
