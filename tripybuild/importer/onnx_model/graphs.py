@@ -292,7 +292,9 @@ class GraphReader:
             around, opsets={**around.opsets, **opsets}, types={}, depth=around.depth + 1
         )
         nodes = self.read_nodes(function.node, scope, inside)
-        outputs = [(each, self._require(each, scope, "a result")) for each in function.output]
+        # A result that a call leaves out need not be there.
+        found = [(each, scope.find(each)) for each in function.output]
+        outputs = [(name, ForeignValue(name) if v is None else v) for name, v in found]
         return ForeignGraph((), nodes, outputs)
 
     def _expansion(

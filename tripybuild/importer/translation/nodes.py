@@ -4,7 +4,7 @@ What cannot be said is kept, and nodes that read it are passed over: one run fin
 """
 
 import linecache
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +16,7 @@ from tripybuild.importer.foreign_program import (
     ForeignNode,
     ForeignProgram,
     ForeignValue,
+    ForeignWeight,
 )
 from tripybuild.importer.reading.readings import CallReading, Reading, Readings
 from tripybuild.importer.reading.values import INDEX_WORDS, UnknownDataError
@@ -109,12 +110,14 @@ class NodeTranslation:
         program: The program.
         registry: What operators are.
         recorder: Takes the calls.
+        add_weight: Makes a value of a weight that a body of an operator has.
         failures: What could not be said.
     """
 
     program: ForeignProgram
     registry: Registry
     recorder: Recorder
+    add_weight: Callable[[ForeignWeight], None]
     compositions: Compositions = field(init=False)
     sizes: StatedSizes = field(init=False)
     failures: list[Failure] = field(default_factory=list)
@@ -147,6 +150,9 @@ class NodeTranslation:
         found = self._values.get(foreign)
         if found is not None:
             return found
+        if isinstance(foreign, ForeignWeight) and foreign.type is not None:
+            self.add_weight(foreign)
+            return self._values[foreign]
         if foreign.unsupported:
             why = f"`{foreign.name}` is {foreign.unsupported}, which no dtype is"
             raise UnreadNodeError([why])

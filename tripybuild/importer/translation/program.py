@@ -78,7 +78,8 @@ class _Translation:
     ) -> None:
         self.program = program
         self.recorder = Recorder(Declarations(registry, libraries))
-        self.nodes = NodeTranslation(program, registry, self.recorder)
+        self.weights = dict(program.weights)
+        self.nodes = NodeTranslation(program, registry, self.recorder, self._add_weight)
 
     def run(self) -> RecordedProgram:
         """The calls that the outputs need, with the weights that these read."""
@@ -145,6 +146,15 @@ class _Translation:
         self.recorder.known.learn_weight(made, weight)
         self.nodes.bind(weight, made)
 
+    def _add_weight(self, weight: ForeignWeight) -> None:
+        """A constant of a body, which has no path of its own."""
+        path, count = weight.name, 1
+        while path in self.weights:
+            count += 1
+            path = f"{weight.name}_{count}"
+        self.weights[path] = weight
+        self._weight(path, weight)
+
     def _read_weights(
         self,
         calls: Sequence[Call],
@@ -153,7 +163,7 @@ class _Translation:
     ) -> Iterator[tuple[str, CallValue]]:
         """The weights that calls and outputs read, and those that change, by path."""
         read = {*read_values(calls), *(value for _, value in outputs)}
-        for path, weight in self.program.weights.items():
+        for path, weight in self.weights.items():
             if weight.type is not None:
                 value = self.nodes.value(weight)
                 if value in read or path in updates:
