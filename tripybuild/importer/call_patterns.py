@@ -18,6 +18,7 @@ from tripybuild.schema.operator.operator import Operator
 from tripybuild.symbolic.conditions import UndecidedSize
 from tripybuild.symbolic.dims import Dim
 from tripybuild.types.dtypes import BY_NAME, dtype
+from tripybuild.types.patterns import tensors
 from tripybuild.types.vocabulary import SHAPE
 
 _METHODS: Mapping[type[ast.AST], str] = {
@@ -226,15 +227,32 @@ class CallPattern:
     def _arguments(self, call: Call, given: Mapping[str, ast.expr]) -> bool:
         """Whether all arguments are the same; one that is left out has its default."""
         operator = self.operators[call.operator]
-        for argument in operator.arguments():
-            name = argument.name
-            actual = call.arguments.get(name, default_of(operator, name))
-            if name in given:
-                if not self.match(given[name], actual):
-                    return False
-            elif not same(default_of(operator, name), actual):
+        actual = {
+            each.name: call.arguments.get(each.name, default_of(operator, each.name))
+            for each in operator.arguments()
+        }
+        differ = {}
+        for name, value in actual.items():
+            if name in given and not self.match(given[name], value):
+                differ[name] = given[name]
+            elif name not in given and not same(default_of(operator, name), value):
                 return False
-        return True
+        return not differ or self._means_same(operator, actual, differ)
+
+    def _means_same(
+        self, operator: Operator, actual: Mapping[str, Any], differ: Mapping[str, ast.expr]
+    ) -> bool:
+        """Whether attributes that differ lead to the same: only what is inferred reads them."""
+        read = [operator.decompose, operator.reference, operator.shortcut, *operator.lower.values()]
+        direct = {name for each in read if each is not None for name in free_names(each.program)}
+        if not differ.keys() <= operator.attributes.keys() - direct:
+            return False
+        try:
+            others = {**actual, **{name: self.value(node) for name, node in differ.items()}}
+            one, other = (inferred(operator, each) for each in (actual, others))
+        except (_UnboundError, EvaluationError, UndecidedSize):
+            return False
+        return bool(one) and all(same(one[name], other[name]) for name in one)
 
 
 def _renamed(node: ast.expr, names: Mapping[str, str]) -> ast.expr:
@@ -258,6 +276,23 @@ def default_of(operator: Operator, name: str) -> Any:
         return evaluate(attribute.default.program, {**BY_NAME, **words}, SHAPE)
     except (EvaluationError, UndecidedSize):
         return None
+
+
+def inferred(operator: Operator, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """What an operator computes of the arguments of a call, by name."""
+    names: dict[str, Any] = {**BY_NAME, **arguments}
+    for input in operator.inputs.values():
+        value = arguments.get(input.name)
+        for pattern in tensors(input.pattern):
+            bound: dict[str, Any] = {d.name: None for d in pattern.shape or () if d.name}
+            if isinstance(value, CallValue):
+                bound |= pattern.bindings(value.shape)
+                bound[pattern.element] = value.dtype
+            names |= {name: found for name, found in bound.items() if names.get(name) is None}
+    found = {}
+    for name, snippet in operator.infer.items():
+        names[name] = found[name] = evaluate(snippet.program, names, SHAPE, passes=(UndecidedSize,))
+    return found
 
 
 def _words(pattern: object) -> Sequence[str]:

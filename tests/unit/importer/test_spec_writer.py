@@ -343,3 +343,22 @@ def test_weights_of_a_checkpoint(registry, tmp_path):
     spec = write_spec(build.program(y=y), registry, by_name=True)
     assert "file: [all.safetensors, held.safetensors]" in spec.text
     assert list(spec.arrays) == ["table"]
+
+
+def test_sizes_of_a_configuration(written):
+    """Numbers of a configuration have its names, with those that follow from them."""
+    build = ProgramBuilder("named", B=(1, 8))
+    y = build.input("x", "B", 12)
+    for number in range(5):
+        y = _block(build, f"layers.{number}", y, 12, 24)
+    y = build.linear("head", y, 12, 36)
+    y = build.call("reshape", input=y, shape=[build.symbols["B"], 3, 4, 3])
+    config = {"hidden_size": 12, "num_layers": 5, "num_heads": 4, "pad_token_id": 36, "eps": 1e-6}
+    text = written(build.program(config=config, y=y), B=2)
+    assert text.partition("inputs:")[0].partition("sizes:\n")[2] == (
+        "  hidden_size: 12\n  num_layers: 5\n  num_heads: 4\n  head_dim: hidden_size // num_heads\n"
+    )
+    assert "layers: block * num_layers" in text
+    assert "head: Linear(hidden_size, 3 * hidden_size)" in text
+    assert "up: Linear(hidden_size, 2 * hidden_size)" in text
+    assert "[B, head_dim, num_heads, head_dim]" in text

@@ -6,11 +6,13 @@ from pathlib import Path
 
 from tripybuild.importer.call_program import CallProgram
 from tripybuild.importer.foreign_program import ForeignWeight
+from tripybuild.importer.raising.simplify import simplify
 from tripybuild.importer.spec_writer.definitions import DefinitionWriter
 from tripybuild.importer.spec_writer.document import SpecDocument, main_float, model_name
 from tripybuild.importer.spec_writer.folding import Folding
 from tripybuild.importer.spec_writer.regions import close_regions
 from tripybuild.importer.spec_writer.registry_modules import RegistryModules
+from tripybuild.importer.spec_writer.size_names import name_sizes
 from tripybuild.importer.spec_writer.weight_files import weight_files
 from tripybuild.schema.load import Registry
 
@@ -41,7 +43,7 @@ def write_spec(program: CallProgram, registry: Registry, *, by_name: bool = Fals
         by_name: Whether the spec names the files of a checkpoint that hold its weights. They must
             then be beside it. Otherwise all weights are stored anew.
     """
-    program = close_regions(program, registry.operators)
+    program = close_regions(simplify(program, registry.operators), registry.operators)
     modules = RegistryModules(registry, main_float(program))
     writer = DefinitionWriter(program, registry.operators, modules)
     model = writer.write()
@@ -54,5 +56,9 @@ def write_spec(program: CallProgram, registry: Registry, *, by_name: bool = Fals
     }
     files = weight_files(weights, f"{model_name(program.name)}.safetensors", by_name=by_name)
     taken = frozenset({*registry.operators, *registry.modules})
-    document = SpecDocument(program, model, folding.kept, files.section, taken)
+    every = [model, *folding.kept]
+    held = {name for each in every for name in (*each.parts, *each.weights)}
+    inputs = {value.name for value in program.graph.inputs}
+    names = name_sizes(program, every, taken | held | inputs | program.ranges.keys())
+    document = SpecDocument(program, model, folding.kept, files.section, taken, names)
     return WrittenSpec(document.text(), files.stored, files.arrays, files.checkpoints)

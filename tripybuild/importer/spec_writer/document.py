@@ -9,6 +9,7 @@ from tripybuild.documents.document import parse
 from tripybuild.importer.call_program import CallProgram
 from tripybuild.importer.spec_writer.definition import Definition
 from tripybuild.importer.spec_writer.definitions import LONGEST
+from tripybuild.importer.spec_writer.size_names import SizeNames
 from tripybuild.importer.spec_writer.texts import (
     Number,
     Piece,
@@ -39,8 +40,7 @@ class SpecDocument:
         definitions: Those that it is made of, the inner ones first.
         weights: What stands below `weights:`.
         taken: Names that mean something already: operators and modules.
-        sizes: Names of sizes, with their numbers or the expressions for those.
-        named: The names that numbers have, by number and role.
+        names: What sizes are called.
     """
 
     program: CallProgram
@@ -48,8 +48,7 @@ class SpecDocument:
     definitions: Sequence[Definition]
     weights: str | Mapping[str, object]
     taken: frozenset[str]
-    sizes: Mapping[str, object] = field(default_factory=dict)
-    named: Mapping[tuple[int, str], str] = field(default_factory=dict)
+    names: SizeNames = field(default_factory=SizeNames)
 
     def text(self) -> str:
         """The file, in its one form."""
@@ -65,7 +64,7 @@ class SpecDocument:
         reserved = {
             *self.taken,
             *self.program.ranges,
-            *self.sizes,
+            *self.names.sizes,
             *names.values(),
             *DTYPES,
             *SHAPE,
@@ -73,12 +72,14 @@ class SpecDocument:
         }
         yield "tripybuild: 1"
         yield f"model: {model_name(self.program.name)}"
-        if self.sizes:
+        if self.names.sizes:
             yield "sizes:"
-            yield from (f"  {name}: {quoted(str(value))}" for name, value in self.sizes.items())
+            yield from (
+                f"  {name}: {quoted(str(value))}" for name, value in self.names.sizes.items()
+            )
         if main is not float32:
             yield f"types: {{{_FLOATS}: {main}}}"
-        body = _DefinitionLines(self.model, names, self.named, reserved, main, is_model=True)
+        body = _DefinitionLines(self.model, names, self.names.named, reserved, main, is_model=True)
         yield from body.lines()
         yield from self._ranges()
         weights = self.weights
@@ -89,7 +90,7 @@ class SpecDocument:
         if self.definitions:
             yield "define:"
         for definition in reversed(self.definitions):
-            body = _DefinitionLines(definition, names, self.named, reserved, main)
+            body = _DefinitionLines(definition, names, self.names.named, reserved, main)
             yield f"  {names[id(definition)]}:"
             yield from (f"    {line}" for line in body.lines())
 
@@ -112,7 +113,7 @@ class SpecDocument:
         for definition in reversed(self.definitions):
             said = words(definition.hint) or ["part"]
             short = said[shared:] if len(said) > shared else said
-            taken = {*self.taken, *DTYPES, *SHAPE, *self.sizes, *found.values()}
+            taken = {*self.taken, *DTYPES, *SHAPE, *self.names.sizes, *found.values()}
             taken |= parts if definition.is_function() else set()
             options = ["_".join(short), "_".join(said), "_".join(short)]
             found[id(definition)] = _free(options, taken)

@@ -202,7 +202,7 @@ def _plain_sizes(part: Part) -> set[str]:
     """The sizes that stand for themselves in a shape."""
     patterns = [*(w.pattern for w in part.weights.values()), *part.inputs.values()]
     shapes = [p.shape or () for p in patterns if isinstance(p, TensorPattern)]
-    return {d.name for shape in shapes for d in shape if d.name is not None and not d.star}
+    return {d.name for shape in shapes for d in shape if d.name and (not d.star or len(shape) == 1)}
 
 
 def _shortest(parameter: PartParameter, value: Any) -> Any:

@@ -1,0 +1,113 @@
+"""Call programs that are said with fewer calls, which give the same."""
+
+import numpy as np
+import pytest
+from built_programs import ProgramBuilder
+from call_programs import run_calls
+
+import tripyapi as tp
+from tripybuild.importer.raising.simplify import simplify
+from tripybuild.schema.load import load_registries
+
+
+@pytest.fixture(scope="module")
+def operators():
+    return load_registries(()).operators
+
+
+@pytest.fixture
+def simplified(operators):
+    """The operators that are left of a program, which still gives the same."""
+
+    def run(program, **inputs):
+        wanted = run_calls(program, inputs)
+        program = simplify(program, operators)
+        for name, found in run_calls(program, inputs).items():
+            np.testing.assert_array_equal(found, wanted[name])
+        return [call.operator for call in program.graph.calls]
+
+    return run
+
+
+def _floats(*shape):
+    return np.random.default_rng(0).normal(size=shape).astype(np.float32)
+
+
+def test_numbers_that_change_nothing(simplified):
+    build = ProgramBuilder("neutral", B=(1, 8))
+    x, n = build.input("x", "B", 4), build.input("n", "B", dtype=tp.int32)
+    y = build.call("mul", lhs=x, rhs=1.0)
+    z = build.call("add", lhs=y, rhs=0.0)  # makes 0 of -0
+    m = build.call("add", lhs=0, rhs=build.call("sub", lhs=n, rhs=0))
+    k = build.call("sub", lhs=0, rhs=n)
+    program = build.program(z=z, m=m, k=k)
+    given = {"x": np.array([[-0.0, 1, 2, 3]], np.float32), "n": np.array([5], np.int32)}
+    assert simplified(program, **given) == ["add", "sub"]
+
+
+def _grid(build, name, shape, place):
+    """The numbers along a size, with dimensions of one around them."""
+    numbers = build.call("arange", stop=build.symbols[name], dtype=tp.int64)
+    sizes = [1] * len(shape)
+    sizes[place] = build.symbols[name]
+    return build.call("reshape", input=numbers, shape=sizes)
+
+
+def test_masks_that_follow_from_sizes(simplified):
+    build = ProgramBuilder("mask", B=(1, 8), S=(2, 9))
+    mask = build.input("mask", "B", "S", dtype=tp.bool)
+    shape = [build.symbols["B"], 1, 1, build.symbols["S"]]
+    places = [build.call("expand", input=_grid(build, "B", shape, 0), sizes=shape)]
+    places += [build.call("expand", input=_grid(build, "S", shape, 3), sizes=shape)]
+    index = build.call("stack", tensors=places, dim=-1)
+    chosen = build.call("gather_nd", input=mask, index=index)
+    everywhere = build.call("ge", lhs=_grid(build, "S", shape, 3), rhs=0)
+    result = build.call("logical_and", lhs=everywhere, rhs=chosen)
+    given = {"mask": np.array([[True, False, True], [False, True, True]])}
+    assert simplified(build.program(y=result), **given) == ["getitem"]
+
+
+def test_elements_that_are_taken_in_another_order(simplified):
+    """What only looks as if it changed nothing stays."""
+    build = ProgramBuilder("order", S=(2, 9))
+    x = build.input("x", "S")
+    numbers = build.call("arange", stop=build.symbols["S"], dtype=tp.int64)
+    last = build.call(
+        "sub", lhs=build.call("number", value=build.symbols["S"], dtype=tp.int64), rhs=1
+    )
+    back = build.call("gather", input=x, dim=0, index=build.call("sub", lhs=last, rhs=numbers))
+    same = build.call("gather", input=x, dim=0, index=numbers)
+    found = simplified(build.program(y=back, z=same), x=_floats(3))
+    assert found.count("gather") == 1
+
+
+def test_equal_calls_are_one(simplified):
+    build = ProgramBuilder("equal", B=(1, 8))
+    x = build.input("x", "B", 4)
+    one, other = (build.call("tanh", input=x) for _ in range(2))
+    y = build.call("add", lhs=one, rhs=other)
+    assert simplified(build.program(y=y), x=_floats(2, 4)) == ["tanh", "add"]
+
+
+def test_conditions_that_hold_for_some_sizes_alone(simplified):
+    build = ProgramBuilder("some", S=(2, 9))
+    x = build.input("x", "S", dtype=tp.bool)
+    numbers = build.call("arange", stop=build.symbols["S"], dtype=tp.int64)
+    y = build.call("logical_and", lhs=x, rhs=build.call("lt", lhs=numbers, rhs=4))
+    found = simplified(build.program(y=y), x=np.ones(6, bool))
+    assert found == ["arange", "lt", "logical_and"]
+
+
+@pytest.mark.parametrize("window", [7, 500])
+def test_a_window_that_only_long_sequences_leave(simplified, window):
+    """What holds for short sequences need not hold for long ones."""
+    build = ProgramBuilder("window", S=(2, 900))
+    x = build.input("x", "S", dtype=tp.bool)
+    numbers = build.call("arange", stop=build.symbols["S"], dtype=tp.int64)
+    y = build.call("logical_and", lhs=x, rhs=build.call("lt", lhs=numbers, rhs=window))
+    assert "lt" in simplified(build.program(y=y), x=np.ones(6, bool))
+    build = ProgramBuilder("window", S=(2, window))
+    x = build.input("x", "S", dtype=tp.bool)
+    numbers = build.call("arange", stop=build.symbols["S"], dtype=tp.int64)
+    y = build.call("logical_and", lhs=x, rhs=build.call("lt", lhs=numbers, rhs=window))
+    assert simplified(build.program(y=y), x=np.ones(6, bool)) == []
