@@ -13,9 +13,11 @@ from pydantic import Field
 
 from tripybuild.documents.document import Document
 from tripybuild.errors.diagnostics import Diagnostic, suggest
-from tripybuild.language.grammar import Program, SnippetError, parse, parse_expression
+from tripybuild.language.grammar import Program, SnippetError, parse
+from tripybuild.onnx.table import NEWEST, OLDEST
 from tripybuild.schema.entries import CasesEntry, Doc, StrictModel
 from tripybuild.schema.foreign import TITLES, ForeignSignature, signatures
+from tripybuild.schema.operator.aliases import parse_foreign_call
 from tripybuild.schema.operator.operator import Location, Snippet
 from tripybuild.schema.snippets.cases import read_cases
 from tripybuild.schema.snippets.expressions import Expression, expression_text
@@ -48,10 +50,16 @@ class CompositionEntry(StrictModel):
         default_factory=list, description="Parameters that say nothing about the results."
     )
     opset: int | None = Field(
-        default=None, ge=1, description="Since which opset an operator of ONNX means this."
+        default=None,
+        ge=1,
+        le=NEWEST,
+        description="Since which opset an operator of ONNX means this.",
     )
     before: int | None = Field(
-        default=None, ge=1, description="From which opset on it means something else."
+        default=None,
+        gt=OLDEST,
+        le=NEWEST,
+        description="From which opset on it means something else.",
     )
     examples: list[str] = Field(
         default_factory=list,
@@ -204,7 +212,9 @@ class _Reader:
             near = suggest(name, signatures(system, opset))
             hint = f"did you mean `{near}`?" if near else None
             old = f" in opset {opset}" if opset else ""
-            self._wrong("unknown-alias", f"{TITLES[system]} has no `{name}`{old}", at, hint)
+            message = f"{TITLES[system]} has no `{name}`{old}"
+            span = self.document.span(at, key=isinstance(at[-1], str))
+            self.found.append(Diagnostic("unknown-alias", message, span, hint=hint))
         return signature
 
     def ignored(
@@ -234,9 +244,8 @@ class _Reader:
             return None
 
     def _example(self, text: str, signature: ForeignSignature, at: Location) -> Snippet | None:
-        """A call, of which the name need not be one of the language."""
         try:
-            call = parse_expression(text.replace(signature.name, "f" * len(signature.name), 1))
+            call, _ = parse_foreign_call(text, signature.name)
         except SnippetError as error:
             self.found.append(self._syntax(error, self.document, at))
             return None

@@ -109,7 +109,8 @@ def _diagnostic(document: Document, model: type[BaseModel], error: ErrorDetails)
             return Diagnostic("bad-name", message, span, hint=_names_hint(location))
         case "too_short" | "string_too_short" as kind:
             unit, count = "item" if kind == "too_short" else "character", error["ctx"]["min_length"]
-            message = f"`{key}` must have at least {count} {unit}{'s' if count != 1 else ''}"
+            name = location[-1] if location else key
+            message = f"`{name}` must have at least {count} {unit}{'s' if count != 1 else ''}"
             return Diagnostic("wrong-value", message, document.span(location))
         case "literal_error" if location == ("tripybuild",):
             return Diagnostic(

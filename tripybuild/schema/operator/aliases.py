@@ -136,9 +136,9 @@ class AliasReader:
     def _call(self, text: str, signature: ForeignSignature) -> tuple[ast.Call, int | None]:
         """The call, and which of its results is taken; a name alone takes what we take."""
         if "(" in text:
-            return _call(text, signature.name)
+            return parse_foreign_call(text, signature.name)
         star = "*" if signature.several == next(iter(signature.by_position), None) else ""
-        return _call(f"{text}({star}{', '.join(self.own)})", signature.name)
+        return parse_foreign_call(f"{text}({star}{', '.join(self.own)})", signature.name)
 
     def _check_call(self, alias: Alias, base: Location) -> None:
         """Each of our arguments is in the other's call, or in the condition under which it is."""
@@ -243,17 +243,24 @@ def _text(
     return f"{signature.name}({', '.join(words)})" + ("" if result is None else f"[{result}]")
 
 
-def _call(text: str, name: str) -> tuple[ast.Call, int | None]:
-    """The call in `name(...)` or `name(...)[0]`, and which of the results is taken."""
+def parse_foreign_call(text: str, name: str) -> tuple[ast.Call, int | None]:
+    """The call in `name(...)` or `name(...)[0]`, and which of the results is taken.
+
+    Raises:
+        SnippetError: It is no call of this operator.
+    """
     # The name, which may begin with `_` or hold a dot, is not the language's.
-    expression = parse_expression(text.replace(name, "f" * len(name), 1))
+    stand_in = "f" * len(name)
+    expression = parse_expression(text.replace(name, stand_in, 1))
     result = None
     if isinstance(expression, ast.Subscript) and isinstance(expression.slice, ast.Constant):
         result, expression = expression.slice.value, expression.value
-    if not isinstance(expression, ast.Call) or not isinstance(result, int | None):
+    called = expression.func if isinstance(expression, ast.Call) else None
+    is_named = isinstance(called, ast.Name) and called.id == stand_in
+    if not isinstance(expression, ast.Call) or not is_named or not isinstance(result, int | None):
         place = (1, 0, expression.end_lineno or 1, expression.end_col_offset or 1)
-        hint = "write `softmax.int(input, dim)`"
-        raise SnippetError("an alias is a name or a call", place, hint=hint)
+        hint = f"write `{name}(...)`"
+        raise SnippetError(f"this is no call of `{name}`", place, hint=hint)
     return expression, result
 
 
