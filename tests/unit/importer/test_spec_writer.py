@@ -233,6 +233,25 @@ def test_blocks_in_turns(written):
     assert 'layers: "[Linear(4, 4), *(block * 3)]"' in text
 
 
+def test_rows_of_rows(written):
+    build = ProgramBuilder("rows", B=(1, 8))
+    x = build.input("x", "B", 4)
+    y = []
+    for number in range(3):
+        with build.module(f"heads.{number}", "Sequential"):
+            z = build.linear(f"heads.{number}.0", x, 4, 4)
+            with build.module(f"heads.{number}.1", "ReLU"):
+                z = build.call("relu", input=z)
+            y.append(build.linear(f"heads.{number}.2", z, 4, 4))
+    for number in range(2):
+        with build.module(f"twins.{number}", "ModuleList"):
+            for each in range(2):
+                x = build.linear(f"twins.{number}.{each}", x, 4, 4)
+    text = written(build.program(y=y[0], z=y[1], u=y[2], x=x), B=2)
+    assert 'heads: "[[Linear(4, 4), relu, Linear(4, 4)]] * 3"' in text
+    assert 'twins: "[Linear(4, 4) * 2] * 2"' in text
+
+
 def test_names_that_mean_something_else(written):
     """Parts, weights and inputs are called otherwise where an operator has their name."""
     build = ProgramBuilder("names", B=(1, 8))

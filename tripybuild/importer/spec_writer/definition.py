@@ -135,7 +135,7 @@ def row_text(items: Sequence[Text]) -> Text:
     count = len(items)
     for period in range(1, count // 2 + 1):
         if count % period == 0 and list(items) == list(items[:period]) * (count // period):
-            once = items[0] if period == 1 else listed(_runs(items[:period]))
+            once = _unit(items[0]) if period == 1 else listed(_runs(items[:period]))
             return Text.of(once, " * ", Number(count // period, "count", "depth"), strength=PRODUCT)
     return listed(_runs(items))
 
@@ -148,5 +148,13 @@ def _runs(items: Sequence[Text]) -> Iterator[Text]:
         while end < len(items) and items[end] == items[start]:
             end += 1
         times = Number(end - start, "count", "depth")
-        yield items[start] if end == start + 1 else Text.of("*(", items[start], " * ", times, ")")
+        once = _unit(items[start])
+        yield items[start] if end == start + 1 else Text.of("*(", once, " * ", times, ")")
         start = end
+
+
+def _unit(item: Text) -> Text:
+    """What is repeated: a row within one stays a row, since a list times a number is one list."""
+    first, *_ = item.pieces
+    is_row = item.strength == PRODUCT or (isinstance(first, str) and first.startswith("["))
+    return listed([item]) if is_row else item
