@@ -83,3 +83,20 @@ def test_a_size_is_data(tmp_path, target):
         assert (found["large"], found["several"], found["small"]) == (rows, rows > 1, rows)
     with pytest.raises(DiagnosticError, match="130 is no int8"):
         made(x=np.ones((130, 4), np.float32))
+
+
+def test_several_steps_have_results_that_nothing_reads(tmp_path):
+    """`_` takes each of them, in any number of steps."""
+    text = """
+        inputs:
+          x: F[B, 4]
+        steps:
+          large, _: topk(x, 2, 1)
+          _, place: topk(x, 3, 1)
+        outputs:
+          large: large
+          place: place
+        """
+    made = written.graph(tmp_path, text)
+
+    assert operations(made) == ["topk", "topk"]

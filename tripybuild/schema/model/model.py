@@ -11,7 +11,7 @@ from tripybuild.documents.document import Document
 from tripybuild.errors.budget import spend
 from tripybuild.errors.diagnostics import Diagnostic, suggest
 from tripybuild.errors.limits import within_budget
-from tripybuild.language.grammar import Program, SnippetError, parse
+from tripybuild.language.grammar import UNREAD, Program, SnippetError, parse
 from tripybuild.language.names import free_names
 from tripybuild.schema.files import (
     DefinitionsFile,
@@ -352,7 +352,7 @@ def check_names(
             span = document.span(holder_location(document, holder, at, key), key=True)
             several = holder in ("steps", "outputs")
             for name in map(str.strip, key.split(",") if several else (key,)):
-                if name in seen and holder != "outputs":
+                if name in seen and holder != "outputs" and name != UNREAD:
                     message = f"`{name}` is given by `{seen[name]}` already"
                     yield Diagnostic("given-twice", message, span)
                 seen.setdefault(name, holder)
