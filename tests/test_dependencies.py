@@ -15,6 +15,7 @@ EXTRAS = PROJECT["optional-dependencies"]
 # Where the module's name is not the distribution's.
 DISTRIBUTIONS = {
     "cuda": "cuda_bindings",
+    "google": "protobuf",
     "sklearn": "scikit_learn",
     "yaml": "pyyaml",
 }
@@ -69,6 +70,7 @@ def oracles():
 
 PRODUCT = declared(PROJECT["dependencies"])
 TEXTS = declared(EXTRAS["tokenizers"])  # which the commands that need it ask for
+IMPORTERS = declared([*EXTRAS["onnx"], *EXTRAS["torch"]])  # which read models of others
 TESTING = PRODUCT | declared(EXTRAS["testing"])
 
 
@@ -79,7 +81,7 @@ def missing(found, known):
 
 def test_the_product_imports_what_it_declares():
     found = imported("tripybuild", "generated/tripyapi", but="tripybuild/testing")
-    assert not missing(found, PRODUCT | TEXTS)
+    assert not missing(found, PRODUCT | TEXTS | IMPORTERS)
     assert not (PRODUCT | TEXTS) - found.keys(), "declared and not imported"
 
 

@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from torch.export import ExportedProgram
+    from torch.nn import Module
+
     from tripybuild.compiler.executable import Executable
     from tripybuild.compiler.export.export import ExportResult
     from tripybuild.compiler.generation import Generation
@@ -19,8 +22,11 @@ __all__ = ["__version__", "compile", "emit", "export", "generate", "load"]
 
 
 def compile(
-    spec: Path | str,
+    spec: Path | str | ExportedProgram | Module,
+    args: Sequence[object] = (),
+    kwargs: Mapping[str, object] | None = None,
     *,
+    dynamic: Mapping[str, object] | None = None,
     target: str = "cpu",
     output: Path | str | None = None,
     sizes: Mapping[str, object] | None = None,
@@ -31,10 +37,16 @@ def compile(
     config: Path | str | Mapping[str, object] | None = None,
     buckets: Mapping[str, Sequence[int] | str] | None = None,
 ) -> Executable:
-    """Compile a model specification, or a module of the tensorrt dialect.
+    """Compile a model specification, a module of the tensorrt dialect, or a program of PyTorch.
 
     Args:
-        spec: The specification's file, or one of MLIR's text: `.mlir`.
+        spec: The specification's file, or one of MLIR's text: `.mlir`. A program is one that
+            `torch.export.export` gave, or an `nn.Module`, which is exported here. What is compiled
+            is the specification that `tripybuild import` writes.
+        args: What a module takes by position: tensors as examples, or an `InputInfo` for each.
+        kwargs: The same by name.
+        dynamic: The dimensions of a module's inputs that vary: `{"ids": ["B", "S"]}`, where None is
+            one that does not, and a `NamedDimension` is a name with its range.
         target: `cpu`, which takes ONNX Runtime or XLA by what the model computes, or one of its
             engines, such as `cpu:xla`; `reference` (NumPy, from the declarations), or one that
             builds an engine: `tensorrt-rtx`, of which `tensorrt-rtx:sm86,sm89` names the GPUs,
@@ -64,19 +76,35 @@ def compile(
     from tripybuild.compiler.session import compile_spec  # noqa: PLC0415 - the same
     from tripybuild.packages.libraries import model_libraries  # noqa: PLC0415 - the same
 
-    path = Path(spec)
-    given = model_libraries(registry, path)
-    executable = compile_spec(
-        path,
-        target=target,
-        sizes=sizes,
-        shapes=shapes,
-        timeout=timeout,
-        homes=given,
-        weights=None if weights is None else Path(weights),
-        config=Path(config) if isinstance(config, str) else config,
-        buckets=buckets,
-    )
+    def compile_file(path: Path) -> Executable:
+        return compile_spec(
+            path,
+            target=target,
+            sizes=sizes,
+            shapes=shapes,
+            timeout=timeout,
+            homes=model_libraries(registry, path),
+            weights=None if weights is None else Path(weights),
+            config=Path(config) if isinstance(config, str) else config,
+            buckets=buckets,
+        )
+
+    if isinstance(spec, (str, Path)):
+        if args or kwargs or dynamic:
+            from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError  # noqa: PLC0415
+
+            message = "`args`, `kwargs` and `dynamic` are for modules; a file declares its inputs"
+            raise DiagnosticError(Diagnostic("wrong-value", message))
+        executable = compile_file(Path(spec))
+    else:
+        from tripybuild.importer.session import (  # noqa: PLC0415 - the same
+            ImportRequest,
+            compile_foreign,
+            read_object,
+        )
+
+        request = ImportRequest(registry, kwargs or {}, dynamic or {}, args=args)
+        executable = compile_foreign(*read_object(spec, request), request, compile_file)
     if output is not None:
         executable.save(output)
     return executable

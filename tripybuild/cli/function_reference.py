@@ -73,6 +73,17 @@ def record_program(asked: FunctionReference, inputs: Sequence[ArgumentSpec]) -> 
         return recording.record_function(function, args, kwargs, place)
 
 
+def load_value(asked: FunctionReference) -> tuple[Any, ModuleType]:
+    """Run the file, and give what the path names in it, with the file as a module.
+
+    Raises:
+        DiagnosticError: There is no such file or name, or the user's code fails.
+    """
+    with user_code(asked.file):
+        module = _load_module(asked.file)
+    return _resolve_path(module, asked), module
+
+
 def run_file(file: Path) -> None:
     """Run a Python file for what it does.
 

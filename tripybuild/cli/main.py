@@ -18,6 +18,7 @@ from tripybuild.cli.commands.export import export_model
 from tripybuild.cli.commands.fmt import format_files
 from tripybuild.cli.commands.gen import generate
 from tripybuild.cli.commands.generate import generate_tokens
+from tripybuild.cli.commands.import_model import import_model
 from tripybuild.cli.commands.inspect import inspect_executable
 from tripybuild.cli.commands.new import new_model, new_operator
 from tripybuild.cli.commands.opt import optimize
@@ -43,6 +44,7 @@ new.command("op")(new_operator)
 new.command("model")(new_model)
 app.command("explain")(explain)
 app.command("compile")(compile_model)
+app.command("import")(import_model)
 app.command("export")(export_model)
 app.command("trace")(trace_function)
 app.command("run")(run_executable)

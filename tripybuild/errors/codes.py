@@ -257,6 +257,7 @@ CODES: dict[str, str] = {
         "compositions of `foreign/`. None of them says this call. Declare one; `--scaffold` writes "
         "a file to begin with."
     ),
+    "import-mismatch": "The imported program computes other values than its source.",
     "import-architecture": "`transformers` has no model of this architecture, or cannot make it.",
     "import-static-dimension": "A dimension that should vary has one size that the model fixes.",
     "export-failed": "PyTorch cannot export the module; the message is PyTorch's, or the module's.",

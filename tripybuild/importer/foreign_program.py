@@ -152,6 +152,7 @@ class ForeignProgram:
         tied: Further paths of a weight, by path.
         config: The values of the model's `config.json`, if it has one.
         examples: An array for each input, to compare both programs with.
+        run: Gives what the source gives for the examples, by output.
         notes: What was dropped or folded, one sentence each, for the report.
         input_names: What the source calls inputs, where that is no identifier.
     """
@@ -166,5 +167,6 @@ class ForeignProgram:
     config: Mapping[str, object] = field(default_factory=dict)
     examples: Mapping[str, np.ndarray[Any, Any]] = field(default_factory=dict)
     opset: int | None = None
+    run: Callable[[], Mapping[str, np.ndarray[Any, Any]]] | None = None
     notes: list[str] = field(default_factory=list)
     input_names: Mapping[str, str] = field(default_factory=dict)

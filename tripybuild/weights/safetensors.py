@@ -10,7 +10,7 @@ import json
 import math
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, Self
@@ -217,6 +217,24 @@ def encode(arrays: Mapping[str, Array]) -> memoryview:
     for name in encoder.order:
         encoder.add(name, arrays[name])
     return encoder.content()
+
+
+def stream(types: Index, load: Callable[[str], Array]) -> Iterator[memoryview]:
+    """Give the bytes of a file piece by piece; one tensor is in memory at a time.
+
+    Args:
+        types: The dtype and the shape of each tensor.
+        load: Gives the elements of a tensor.
+
+    Raises:
+        ValueError: The format has no such dtype.
+    """
+    sizes = {name: packed_size(*each) for name, each in types.items()}
+    order = sorted(sorted(types), key=lambda name: sizes[name] % ALIGNMENT != 0)
+    text = _header_text(types, dict(_consecutive(order, sizes)))
+    yield memoryview((len(text) - START).to_bytes(START, "little") + text[START:])
+    for name in order:
+        yield pack(load(name)).data
 
 
 def _consecutive(

@@ -63,7 +63,27 @@ def read_exported_program(program: "ExportedProgram", name: str | None = None) -
         )
     )
     read.examples = _examples(program, read)
+    if read.examples or not read.graph.inputs:
+        read.run = partial(_run, program, read)
     return read
+
+
+def _run(program: "ExportedProgram", read: ForeignProgram) -> dict[str, np.ndarray[Any, Any]]:
+    """What a program gives for the inputs that it was exported with."""
+    args, kwargs = program.example_inputs or ((), {})
+    with warnings.catch_warnings(action="ignore"):  # of what PyTorch itself calls
+        results = program.module()(*args, **kwargs)
+    return outputs_of(results, read)
+
+
+def outputs_of(results: Any, read: ForeignProgram) -> dict[str, np.ndarray[Any, Any]]:
+    """What a model returned, by the names of the outputs."""
+    import torch  # noqa: PLC0415 - where there is a program it is there
+    from torch.utils._pytree import tree_leaves  # noqa: PLC0415 - the same
+
+    tensors = [each for each in tree_leaves(results) if isinstance(each, torch.Tensor)]
+    names = [name for name, _ in read.graph.outputs]
+    return {name: to_numpy(each) for name, each in zip(names, tensors, strict=True)}
 
 
 def decompose(program: "ExportedProgram", registry: Registry | None = None) -> "ExportedProgram":

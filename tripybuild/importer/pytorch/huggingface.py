@@ -19,6 +19,7 @@ from tripybuild.eager.compile.infos import InputInfo, NamedDimension
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.importer.foreign_program import CheckpointPlace, ForeignProgram
 from tripybuild.importer.pytorch.module_export import (
+    EXTRA,
     Dynamic,
     ExportRequest,
     export_without_gradients,
@@ -76,7 +77,7 @@ def _model_class(folder: Path, config: Mapping[str, Any]) -> type[Any]:
     """The class of `transformers` that the configuration names."""
     if importlib.util.find_spec("transformers") is None:
         message = f"`{folder}` is read by `transformers`, which is not installed"
-        hint = "install it: `pip install transformers`"
+        hint = f"install it: `pip install '{EXTRA}'`"
         raise DiagnosticError(Diagnostic("not-installed", message, hint=hint))
     transformers: Any = importlib.import_module("transformers")
     named = config.get("architectures")
@@ -91,8 +92,7 @@ def _model_class(folder: Path, config: Mapping[str, Any]) -> type[Any]:
         hint = f"did you mean `{near}`?" if near else "export it yourself: `FILE.py:model`"
         own = " (`auto_map` names code of the folder, which is never run)"
         code = own if "auto_map" in config else ""
-        version = transformers.__version__
-        message = f"`transformers` {version} has no model `{name}`{code}"
+        message = f"`transformers` has no model `{name}`{code}"
         raise DiagnosticError(Diagnostic("import-architecture", message, hint=hint))
     return found
 

@@ -1,5 +1,6 @@
 """Modules of PyTorch as exported programs, with example inputs and the dimensions that vary."""
 
+import copy
 import importlib.util
 import inspect
 import logging
@@ -8,6 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass, field, replace
+from functools import partial
 from io import StringIO
 from pathlib import PurePath
 from traceback import extract_tb
@@ -16,7 +18,11 @@ from typing import TYPE_CHECKING, Any
 from tripybuild.eager.compile.infos import InputInfo, NamedDimension
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.importer.foreign_program import ForeignProgram
-from tripybuild.importer.pytorch.exported_program import decompose, read_exported_program
+from tripybuild.importer.pytorch.exported_program import (
+    decompose,
+    outputs_of,
+    read_exported_program,
+)
 from tripybuild.process.paths import PACKAGE
 from tripybuild.schema.load import Registry
 from tripybuild.types.size_range import SizeRange
@@ -38,6 +44,13 @@ def require_torch() -> None:
         message = "modules and exported programs are read by PyTorch, which is not installed"
         hint = f"install it: `pip install '{EXTRA}'`"
         raise DiagnosticError(Diagnostic("not-installed", message, hint=hint))
+
+
+def is_module(value: object) -> bool:
+    """Whether something is a module of PyTorch."""
+    import torch  # noqa: PLC0415 - heavy, and an extra
+
+    return isinstance(value, torch.nn.Module)
 
 
 @dataclass(slots=True)
@@ -89,6 +102,7 @@ def read_module(
         raise DiagnosticError(*problems)
     read = read_exported_program(decompose(program, registry), name)
     read.ranges = {n: inputs.range(n, range) for n, range in read.ranges.items()}
+    read.run = partial(inputs.run, read)
     read.notes += [*notes, *(each.message for each in problems)]
     return read
 
@@ -197,6 +211,14 @@ class _Inputs:
             shapes = refine_dynamic_shapes_from_suggested_fixes(suggested, self.shapes)
             return export(self.module, self.args, self.kwargs, shapes), shapes
 
+    def run(self, read: ForeignProgram) -> dict[str, Any]:
+        """What the module gives for the example inputs."""
+        import torch  # noqa: PLC0415 - heavy, and an extra
+
+        with _evaluation(self.module), torch.no_grad(), warnings.catch_warnings(action="ignore"):
+            results = self.module(*copy.deepcopy(self.args), **copy.deepcopy(self.kwargs))
+        return outputs_of(results, read)
+
     def fixed(self, shapes: Any) -> Iterator[Diagnostic]:
         """The dimensions that should vary and cannot."""
         for name, wanted in self.shapes.items():
@@ -266,7 +288,7 @@ def _unknown_input(name: str, given: Mapping[str, Any]) -> Diagnostic:
 def _evaluation(module: "torch.nn.Module") -> Iterator[list[str]]:
     """Put a module into evaluation mode, and back."""
     training = [each for each in module.modules() if each.training]
-    notes = ["exported in evaluation mode: dropout does nothing"] if training else []
+    notes = ["exported in evaluation mode"] if training else []
     module.eval()
     try:
         yield notes

@@ -1,0 +1,240 @@
+"""`tripybuild import` and `tripybuild.compile` of programs: what is written and what refused."""
+
+import gc
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import tripybuild
+from tripybuild.cli.main import app
+from tripybuild.documents.plain_json import read_object
+from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.importer.session import ImportRequest, read_source
+from tripybuild.process import paths
+from tripybuild.testing.registry import registry
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning")
+
+MODEL = """\
+import torch
+from torch import nn
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up, self.norm, self.down = nn.Linear(8, 16), nn.LayerNorm(16), nn.Linear(16, 8)
+
+    def forward(self, x):
+        return x + self.down(self.norm(torch.relu(self.up(x))))
+
+
+class Flow(nn.Module):
+    def forward(self, x):
+        return x if x.sum() > 0 else -x
+
+
+torch.manual_seed(0)
+block, flow = Block(), Flow()
+args = (torch.randn(3, 8),)
+
+
+def made():
+    print("made")
+    return block
+
+
+def number():
+    return 3
+
+
+def failing():
+    raise OSError("no such thing")
+"""
+
+
+def ran(*given: object) -> tuple[int, str]:
+    """The exit code of a command, and what it printed."""
+    result = CliRunner().invoke(app, [*map(str, given)], catch_exceptions=False)
+    return result.exit_code, result.output
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with modules."""
+    path = tmp_path_factory.mktemp("source") / "blocks.py"
+    path.write_text(MODEL, encoding="utf-8")
+    return path
+
+
+def test_a_module_is_written_as_a_spec_and_compared(model: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "deep" / "out"
+    code, text = ran("import", f"{model}:block", "-o", folder, "--dynamic", "x=B=1:4:64")
+    assert code == 0, text
+    assert f"Imported `{model}:block` into `{folder / 'model.yaml'}`" in text
+    assert "Compared with its source: 1 output differs by at most" in text
+    assert sorted(each.name for each in folder.iterdir()) == ["block.safetensors", "model.yaml"]
+    spec = (folder / "model.yaml").read_text(encoding="utf-8")
+    assert "x: F[B, 8]" in spec
+    assert "B: {min: 1, opt: 4, max: 64}" in spec
+    executable = tripybuild.compile(folder / "model.yaml")
+    code, text = ran("import", f"{model}:block", "-o", folder)
+    assert (code, "already exists" in text) == (1, True)
+    given = np.ones((5, 8), np.float32)
+    assert executable(x=given)["output"].shape == (5, 8)
+
+
+def test_a_function_may_give_the_module(model: Path, tmp_path: Path) -> None:
+    code, text = ran(
+        "import",
+        f"{model}:made",
+        "-o",
+        tmp_path,
+        "--input",
+        "x=float32[B=1:2:9,8]",
+        "--no-verify",
+        "--json",
+    )
+    assert code == 0, text
+    data, _ = json.JSONDecoder().raw_decode(text[text.index("{") :])
+    assert data["notes"] == ["exported in evaluation mode"]
+    assert [Path(each).name for each in data["paths"]] == ["model.yaml", "block.safetensors"]
+    assert "differences" not in data
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("flow", "torch.cond"),
+        ("number", "gives `int`, and no module"),
+        ("failing", "no such thing"),
+        ("absent", "has no `absent`"),
+    ],
+)
+def test_what_is_refused_leaves_nothing(model: Path, tmp_path: Path, name: str, words: str) -> None:
+    folder = tmp_path / "out"
+    code, text = ran("import", f"{model}:{name}", "-o", folder)
+    assert code == 1
+    assert words in text
+    assert not folder.exists()
+
+
+def test_a_difference_is_a_failure(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tripybuild.importer.session.TOLERANCE", 0.0)
+    monkeypatch.setattr(
+        "tripybuild.importer.session.OutputDifference.is_small", property(lambda _: False)
+    )
+    code, text = ran("import", f"{model}:block", "-o", tmp_path)
+    assert code == 1
+    assert "error[import-mismatch]: the output `output` of" in text
+
+
+def test_a_full_disk_leaves_nothing(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tripybuild.importer.session._write_weights", fail)
+    folder = tmp_path / "out"
+    code, text = ran("import", f"{model}:block", "-o", folder)
+    assert (code, "error[output-unwritable]" in text) == (1, True)
+    assert not folder.exists()
+
+
+def test_programs_and_modules_are_compiled(model: Path) -> None:
+    names: dict[str, object] = {}
+    exec(compile(MODEL, str(model), "exec"), names)
+    block, args = names["block"], names["args"]
+    exported = torch.export.export(block, args, strict=False)
+    whole = tripybuild.compile(exported)
+    varying = tripybuild.compile(block, args, dynamic={"x": ["B"]})
+    for executable, rows in ((whole, 3), (varying, 5)):
+        x = torch.randn(rows, 8)
+        expected = block(x).detach().numpy()
+        np.testing.assert_allclose(executable(x=x.numpy())["output"], expected, atol=1e-5)
+    scratch = Path(tempfile.gettempdir())
+    folders = set(scratch.glob("tripybuild-import-*"))
+    del whole, varying, executable
+    gc.collect()
+    left = set(scratch.glob("tripybuild-import-*"))
+    assert len(folders - left) == 2
+
+
+@pytest.mark.parametrize("given", [{"args": (1,)}, {"dynamic": {"x": ["B"]}}])
+def test_what_a_program_has_itself_is_not_given(given: dict[str, object], tmp_path: Path) -> None:
+    with pytest.raises(DiagnosticError, match="wrong-value"):
+        tripybuild.compile(tmp_path / "model.yaml", **given)
+    with pytest.raises(DiagnosticError, match="wrong-type"):
+        tripybuild.compile(3)  # type: ignore[arg-type]
+
+
+def test_tripybuild_does_not_import_pytorch() -> None:
+    code = (
+        "import sys, tripybuild, tripybuild.importer.session\n"
+        "assert not {'torch', 'transformers', 'onnx'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkpoint with random weights."""
+    transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+    torch.manual_seed(0)
+    config = transformers.BertConfig(
+        vocab_size=99, hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
+        intermediate_size=32, max_position_embeddings=32,
+    )  # fmt: skip
+    path = tmp_path_factory.mktemp("bert")
+    transformers.BertModel(config).save_pretrained(path)
+    return path
+
+
+def test_a_folder_of_hugging_face_is_read(folder: Path) -> None:
+    read = read_source(folder, ImportRequest(), registry(paths.registry()))
+    assert [(each.name, str(each.type)) for each in read.graph.inputs] == [
+        ("input_ids", "tensor<BxSxi64>"),
+        ("attention_mask", "tensor<BxSxi64>"),
+    ]
+    assert [name for name, _ in read.graph.outputs] == ["last_hidden_state", "pooler_output"]
+    assert str(read.ranges["S"]) == "min 1, opt 32, max 32"
+    assert read.config["hidden_size"] == 16
+    elsewhere = [path for path, each in read.weights.items() if each.place is None]
+    assert elsewhere == ["embeddings.position_ids", "embeddings.token_type_ids"]
+    place = read.weights["pooler.dense.weight"].place
+    assert place is not None
+    assert (place.file, place.name) == (folder / "model.safetensors", "pooler.dense.weight")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"architectures": ["BertModell"]}, "did you mean `BertModel`?"),
+        ({"architectures": ["Own"], "auto_map": {"AutoModel": "own.Own"}}, "which is never run"),
+        ({"architectures": []}, "names no class of a model"),
+        ({"architectures": ["BertConfig"]}, "has no model `BertConfig`"),
+        ({"num_hidden_layers": 2}, "has no weights `encoder.layer.1"),
+        ({"hidden_size": 15}, "cannot be made of"),
+    ],
+)
+def test_a_folder_that_fits_no_model_is_one_diagnostic(
+    folder: Path, tmp_path: Path, change: dict[str, object], words: str
+) -> None:
+    config, _ = read_object(folder / "config.json")
+    (tmp_path / "config.json").write_text(json.dumps(config | change), encoding="utf-8")
+    (tmp_path / "model.safetensors").symlink_to(folder / "model.safetensors")
+    with pytest.raises(DiagnosticError) as caught:
+        read_source(tmp_path, ImportRequest(), registry(paths.registry()))
+    (found,) = caught.value.diagnostics
+    assert found.code in {"import-architecture", "weight-missing"}
+    assert words in f"{found.message} {found.hint}"

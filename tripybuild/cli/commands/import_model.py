@@ -1,0 +1,224 @@
+"""`tripybuild import`: writes a model of PyTorch, Hugging Face or ONNX as a spec."""
+
+import re
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from tripybuild.cli import options
+from tripybuild.cli.command import CommandResult, command
+from tripybuild.cli.function_reference import FunctionReference, load_value, program, user_code
+from tripybuild.cli.options import ArgumentSpec, InputFile, Inputs, Registries, infos
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.process.memory import format_bytes
+
+if TYPE_CHECKING:
+    from tripybuild.compiler.executable import Executable
+    from tripybuild.importer.foreign_program import ForeignProgram
+    from tripybuild.importer.session import ImportRequest, OutputDifference
+    from tripybuild.schema.load import Registry
+
+_DYNAMIC = re.compile(r"(?P<input>[A-Za-z_]\w*)=(?P<sizes>[^=].*)", re.ASCII)
+_FIXED = "_"
+
+
+class DynamicSizes(NamedTuple):
+    """An input and its sizes: a name with a range, a name, or None for one that stays."""
+
+    name: str
+    sizes: tuple[Any, ...]
+
+
+def dynamic(text: str) -> DynamicSizes:
+    """Read `ids=B,S=1:8:512`; errors are those of usage."""
+    match = _DYNAMIC.fullmatch(text)
+    if match is None:
+        raise typer.BadParameter(f"`{text}` is not of the form `ids=B,S=1:8:512`")
+    try:
+        read = options.tensor(f"float32[{match['sizes']}]")
+    except ValueError as error:
+        raise typer.BadParameter(f"`{text}`: {error}") from error
+    assert read is not None
+    return DynamicSizes(match["input"], tuple(map(_dynamic_size, read.shape)))
+
+
+def _dynamic_size(size: options.SizeSpec) -> Any:
+    if size.name in (None, _FIXED):
+        return None
+    if size.bounds is None or size.name is None:
+        return size.name
+    from tripybuild.eager.compile.infos import NamedDimension  # noqa: PLC0415 - heavy
+
+    return NamedDimension(size.name, size.bounds.min, size.bounds.opt, size.bounds.max or 0)
+
+
+@command
+def import_model(
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SOURCE",
+            help="An exported program, model.pt2; a module of a Python file, model.py:model, which "
+            "runs that file; a folder with config.json and safetensors; or model.onnx.",
+        ),
+    ],
+    *,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="DIR", help="The folder of the spec.")
+    ],
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify/--no-verify", help="Run both programs on the same inputs, and compare."
+        ),
+    ] = True,
+    inputs: Inputs = None,
+    varying: Annotated[
+        list[DynamicSizes] | None,
+        typer.Option(
+            "--dynamic",
+            metavar="NAME=B,S=1:8:512",
+            parser=dynamic,
+            help="The dimensions of an input that vary; `_` stays as it is.",
+        ),
+    ] = None,
+    constants: Annotated[
+        list[InputFile] | None,
+        typer.Option(
+            "--constant",
+            metavar="NAME=FILE",
+            parser=options.source,
+            help="The value of an input of ONNX that is a parameter, in .npy or .safetensors.",
+        ),
+    ] = None,
+    registry: Registries = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace files of the folder.")] = False,
+) -> CommandResult:
+    """Import a model of PyTorch, Hugging Face or ONNX as a spec."""
+    from tripybuild.importer.session import (  # noqa: PLC0415 - heavy
+        SPEC,
+        ImportRequest,
+        check_files,
+        store_spec,
+        write_foreign,
+    )
+    from tripybuild.weights import array_files  # noqa: PLC0415 - heavy
+
+    start = time.perf_counter()
+    check_files(output, [SPEC], force=force)
+    request = ImportRequest(
+        registry,
+        infos(inputs or []),
+        {each.name: each.sizes for each in varying or []},
+        {each.name: array_files.read(each.path, each.name) for each in constants or []},
+    )
+    known = request.registry()
+    read = _read(source, request, known, inputs or [])
+    written = write_foreign(read, request, known, output)
+    paths = store_spec(written, output, force=force)
+    seconds = time.perf_counter() - start
+    said = ", ".join(f"`{path}` ({format_bytes(path.stat().st_size)})" for path in paths)
+    lines = [f"Imported `{source}` into {said} in {seconds:.2f}s"]
+    lines += [f"note: {note}" for note in read.notes]
+    data: dict[str, object] = {
+        "paths": [path.as_posix() for path in paths],
+        "lines": written.text.count("\n"),
+        "notes": list(read.notes),
+        "seconds": round(seconds, 3),
+    }
+    differences = _verify(source, read, request, paths[0], lines) if verify else None
+    if differences is not None:
+        data["differences"] = {each.name: each.size for each in differences}
+    diagnostics = tuple(_mismatches(paths[0], differences or []))
+    return CommandResult(remark="\n".join(lines), data=data, diagnostics=diagnostics)
+
+
+def _read(
+    source: Path, request: "ImportRequest", registry: "Registry", inputs: Sequence[ArgumentSpec]
+) -> "ForeignProgram":
+    from tripybuild.importer.session import read_source  # noqa: PLC0415 - heavy
+
+    asked = program(source)
+    if asked is None:
+        return read_source(source, request, registry)
+    if request.constants:
+        message = f"`{source}` is a module of PyTorch, which takes no `--constant`"
+        raise DiagnosticError(Diagnostic("wrong-value", message))
+    return _read_python(asked, request, registry, inputs)
+
+
+def _read_python(
+    asked: FunctionReference,
+    request: "ImportRequest",
+    registry: "Registry",
+    inputs: Sequence[ArgumentSpec],
+) -> "ForeignProgram":
+    """Export the module that a Python file has, or that a function of it gives."""
+    from tripybuild.importer.pytorch.module_export import (  # noqa: PLC0415 - heavy
+        ExportRequest,
+        is_module,
+        read_module,
+        require_torch,
+    )
+
+    require_torch()
+    found, file = load_value(asked)
+    if not is_module(found):
+        with user_code(asked.file):
+            found = found()
+    if not is_module(found):
+        message = f"`{asked.path}` of `{asked.file}` gives `{type(found).__name__}`, and no module"
+        hint = "name a `torch.nn.Module`, or a function that returns one"
+        raise DiagnosticError(Diagnostic("wrong-type", message, hint=hint))
+    varying = {**getattr(file, "dynamic", {}), **request.dynamic}
+    named = {each.name for each in inputs}
+    args = () if named else tuple(getattr(file, "args", ()))
+    kwargs = {**getattr(file, "kwargs", {}), **request.inputs}
+    exported = ExportRequest(args, kwargs, varying)
+    return read_module(found, exported, registry)
+
+
+def _verify(
+    source: Path, read: "ForeignProgram", request: "ImportRequest", spec: Path, lines: list[str]
+) -> "list[OutputDifference] | None":
+    """Run both programs, and say how far apart they are."""
+    from tripybuild.importer.session import (  # noqa: PLC0415 - heavy
+        compare_outputs,
+        example_inputs,
+        source_outputs,
+    )
+
+    inputs = example_inputs(read)
+    expected = source_outputs(source, read, request, inputs)
+    if isinstance(expected, str):
+        lines.append(f"Not compared with its source: {expected}")
+        return None
+    found = compare_outputs(read, _compile(spec, request), inputs, expected)
+    worst = max(found, key=lambda each: each.size, default=None)
+    if worst is not None:
+        count = "1 output differs" if len(found) == 1 else f"{len(found)} outputs differ"
+        apart = f"by at most {worst.size:.1e} of the largest value" if worst.size else "in nothing"
+        lines.append(f"Compared with its source: {count} {apart}")
+    return found
+
+
+def _compile(spec: Path, request: "ImportRequest") -> "Executable":
+    from tripybuild.compiler import session  # noqa: PLC0415 - heavy
+    from tripybuild.packages.libraries import model_libraries  # noqa: PLC0415 - the same
+
+    return session.compile_spec(spec, homes=model_libraries(request.registries, spec))
+
+
+def _mismatches(spec: Path, found: "Sequence[OutputDifference]") -> "Sequence[Diagnostic]":
+    return [
+        Diagnostic(
+            "import-mismatch",
+            f"the output `{each.name}` of `{spec}` differs from its source by {each.size:.1e} of "
+            f"its largest value, and {each.tolerance:.0e} is tolerated",
+        )
+        for each in found
+        if not each.is_small
+    ]

@@ -1,0 +1,339 @@
+"""Import sessions: a source is read, said with our operators, written as a spec and compared.
+
+Invariant: what is compiled is what is written. `compile_foreign` compiles the spec that
+`store_spec` stores.
+"""
+
+import importlib.util
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.importer.foreign_program import ForeignProgram
+from tripybuild.importer.spec_writer import WrittenSpec, write_spec
+from tripybuild.importer.translation.program import translate
+from tripybuild.model.libraries import OperatorLibrary, builtin_library
+from tripybuild.packages.libraries import Registries, folder_list, model_libraries
+from tripybuild.process.atomic_write import write_error
+from tripybuild.schema.load import Registry, load_registries
+from tripybuild.symbolic.dims import evaluate
+from tripybuild.types.dtypes import floating
+from tripybuild.weights import safetensors
+from tripybuild.weights.files import open_path
+
+if TYPE_CHECKING:
+    from torch.export import ExportedProgram
+    from torch.nn import Module
+
+    from tripybuild.compiler.executable import Executable
+
+Array = np.ndarray[Any, Any]
+SPEC = "model.yaml"
+WEIGHTS = frozenset({".safetensors", ".json", ".bin", ".pt", ".pth", ".ckpt"})
+# The largest difference of an output, as a part of its largest value.
+TOLERANCE = 1e-4
+HALF_TOLERANCES = {"float16": 1e-2, "bfloat16": 5e-2}
+
+
+@dataclass(slots=True)
+class ImportRequest:
+    """What is said of a source beside its path.
+
+    Attributes:
+        registries: The folders of registries whose operators are read, too.
+        inputs: Tensors or infos by name, where a source has none of its own.
+        dynamic: The dimensions that vary, by input.
+        constants: The values of inputs that are parameters in truth, by name.
+        args: Tensors or infos by position.
+    """
+
+    registries: Registries = None
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    dynamic: Mapping[str, Any] = field(default_factory=dict)
+    constants: Mapping[str, Array] = field(default_factory=dict)
+    args: Sequence[Any] = ()
+
+    def registry(self) -> Registry:
+        """The declarations that calls are read with."""
+        return load_registries(folder_list(self.registries))
+
+    def libraries(self, spec: Path) -> Sequence[OperatorLibrary]:
+        """Where the public functions of these declarations are."""
+        return [builtin_library(), *model_libraries(self.registries, spec)(())]
+
+
+def read_source(path: Path, request: ImportRequest, registry: Registry) -> ForeignProgram:
+    """Read a file of PyTorch or ONNX, or a folder of Hugging Face.
+
+    Raises:
+        DiagnosticError: There is no such source, or it cannot be read.
+    """
+    if path.is_dir():
+        from tripybuild.importer.pytorch.huggingface import read_folder  # noqa: PLC0415 - heavy
+
+        _refuse(path, "a folder of Hugging Face", {"--constant": request.constants})
+        inputs, dynamic = request.inputs, request.dynamic
+        return read_folder(path, registry, inputs=inputs, dynamic=dynamic)
+    own = {"--input": request.inputs, "--dynamic": request.dynamic}
+    if path.suffix == ".onnx":
+        from tripybuild.importer.onnx_model.program import load_file  # noqa: PLC0415 - heavy
+
+        _refuse(path, "a model of ONNX", own)
+        return load_file(path, request.constants)
+    if path.suffix == ".pt2":
+        from tripybuild.importer.pytorch.serialized_program import read_archive  # noqa: PLC0415
+
+        _refuse(path, "an exported program", {**own, "--constant": request.constants})
+        return read_archive(path)
+    if not path.exists():
+        raise DiagnosticError(Diagnostic("file-not-found", f"there is no file `{path}`"))
+    if path.suffix in WEIGHTS:
+        open_path(path)  # refuses what is pickled, with the line that converts it
+        message = f"`{path}` holds weights, and no program"
+        hint = f"name its folder, if there is a `config.json` beside it: `{path.parent}`"
+    else:
+        message = f"`{path}` is no model that is imported"
+        hint = "models are `.pt2`, `.onnx`, `FILE.py:model` and folders with a `config.json`"
+    raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
+
+
+def read_object(
+    source: "ExportedProgram | Module", request: ImportRequest
+) -> tuple[ForeignProgram, Registry]:
+    """Read a program of PyTorch that is in memory, and give the declarations for it.
+
+    Raises:
+        DiagnosticError: It is none, or cannot be read.
+    """
+    from tripybuild.importer.pytorch import exported_program  # noqa: PLC0415 - heavy
+    from tripybuild.importer.pytorch.module_export import (  # noqa: PLC0415 - the same
+        ExportRequest,
+        read_module,
+        require_torch,
+    )
+
+    require_torch()
+    import torch  # noqa: PLC0415 - heavy, and an extra
+
+    if isinstance(source, torch.nn.Module):
+        given = ExportRequest(request.args, request.inputs, request.dynamic)
+        registry = request.registry()
+        return read_module(source, given, registry), registry
+    if not isinstance(source, torch.export.ExportedProgram):
+        message = f"`{type(source).__name__}` is no model: a path, an `ExportedProgram` or a module"
+        raise DiagnosticError(Diagnostic("wrong-type", message))
+    if request.args or request.inputs or request.dynamic:
+        message = "an `ExportedProgram` has its inputs, and takes no `args`, `kwargs` or `dynamic`"
+        raise DiagnosticError(Diagnostic("wrong-value", message))
+    registry = request.registry()
+    decomposed = exported_program.decompose(source, registry)
+    return exported_program.read_exported_program(decomposed), registry
+
+
+def _refuse(path: Path, kind: str, flags: Mapping[str, Mapping[str, Any]]) -> None:
+    for flag, given in flags.items():
+        if given:
+            message = f"`{path}` is {kind}, which takes no `{flag}`"
+            raise DiagnosticError(Diagnostic("wrong-value", message))
+
+
+def write_foreign(
+    program: ForeignProgram, request: ImportRequest, registry: Registry, folder: Path
+) -> WrittenSpec:
+    """Say a program with our operators, as the text of a spec.
+
+    Raises:
+        DiagnosticError: With all that cannot be said.
+    """
+    calls = translate(program, registry, request.libraries(folder / SPEC))
+    return write_spec(calls, registry)
+
+
+def store_spec(written: WrittenSpec, folder: Path, *, force: bool = False) -> list[Path]:
+    """Write a spec and its weights into a folder: all of its files, or none.
+
+    Args:
+        written: The spec.
+        folder: The folder, which is made if it is not there.
+        force: Whether files that are there may be replaced.
+
+    Returns:
+        The files; the spec is the first one.
+
+    Raises:
+        DiagnosticError: A file is there, or the system does not let one be written.
+    """
+    names = [SPEC, *([written.weights] if written.weights else [])]
+    check_files(folder, names, force=force)
+    try:
+        with _stage(folder) as stage:
+            if written.weights:
+                _write_weights(written, stage / written.weights)
+            (stage / SPEC).write_text(written.text, encoding="utf-8")
+            for name in reversed(names):  # the spec last: it names the other
+                (stage / name).replace(folder / name)
+    except OSError as error:
+        raise DiagnosticError(write_error(folder, error)) from error
+    return [folder / name for name in names]
+
+
+def check_files(folder: Path, names: Sequence[str], *, force: bool) -> None:
+    """Refuse to replace files, unless that is asked for."""
+    there = [name for name in names if (folder / name).exists()]
+    if there and not force:
+        message = f"`{folder / there[0]}` already exists"
+        hint = "`--force` replaces it, and `-o` names another folder"
+        raise DiagnosticError(Diagnostic("file-exists", message, hint=hint))
+
+
+@contextmanager
+def _stage(folder: Path) -> Iterator[Path]:
+    """A folder within another, which is made if it is not there; on failure both are gone."""
+    made = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    stage = Path(tempfile.mkdtemp(prefix=".import.", dir=folder))
+    try:
+        yield stage
+    except BaseException:
+        shutil.rmtree(folder if made else stage, ignore_errors=True)
+        raise
+    shutil.rmtree(stage, ignore_errors=True)
+
+
+def _write_weights(written: WrittenSpec, path: Path) -> None:
+    """Write the weights one by one, so that memory holds one of them."""
+    types = {
+        name: (each.type.dtype.numpy, tuple(map(int, each.type.shape)))
+        for name, each in written.arrays.items()
+        if each.type is not None
+    }
+    with path.open("wb") as stream:
+        for piece in safetensors.stream(types, lambda name: written.arrays[name].load()):
+            stream.write(piece)
+
+
+def compile_foreign(
+    program: ForeignProgram,
+    registry: Registry,
+    request: ImportRequest,
+    compile_spec: Callable[[Path], "Executable"],
+) -> "Executable":
+    """Compile a program as the spec that it is written as, which is nowhere afterwards.
+
+    Args:
+        program: The program.
+        registry: The declarations that it is read with.
+        request: The folders that they are from.
+        compile_spec: Compiles a spec by its path.
+
+    Raises:
+        DiagnosticError: It cannot be said, or not be compiled.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="tripybuild-import-"))
+    try:
+        written = write_foreign(program, request, registry, folder)
+        spec, *_ = store_spec(written, folder)
+        executable = compile_spec(spec)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    # Its weights may still be read from there.
+    weakref.finalize(executable, shutil.rmtree, folder, ignore_errors=True)
+    return executable
+
+
+@dataclass(frozen=True, slots=True)
+class OutputDifference:
+    """How far an output is from the source's, as a part of the largest value there."""
+
+    name: str
+    size: float
+    tolerance: float
+
+    @property
+    def is_small(self) -> bool:
+        """Whether both are equal within the tolerance."""
+        return self.size <= self.tolerance
+
+
+def example_inputs(program: ForeignProgram) -> dict[str, Array]:
+    """The inputs that a source brings along, or random ones of its types."""
+    if program.examples or not program.graph.inputs:
+        return dict(program.examples)
+    sizes = {name: max(range.opt, 1) for name, range in program.ranges.items()}
+    generator = np.random.default_rng(0)
+    made = {}
+    for each in program.graph.inputs:
+        assert each.type is not None
+        shape = [evaluate(size, sizes) for size in each.type.shape]
+        kind = each.type.dtype
+        values = generator.standard_normal(shape)
+        whole = not issubclass(kind, floating)
+        made[each.name] = (values > 0 if whole else values).astype(kind.numpy)
+    return made
+
+
+def source_outputs(
+    path: Path, program: ForeignProgram, request: ImportRequest, inputs: Mapping[str, Array]
+) -> Mapping[str, Array] | str:
+    """Give what a source gives for the inputs, by output, or why it is not run."""
+    if program.run is not None:
+        return program.run()
+    if path.suffix != ".onnx":
+        return "a file's own program is not loaded; import the `ExportedProgram` to compare"
+    if importlib.util.find_spec("onnxruntime") is None:
+        return "`onnxruntime` is not installed"
+    import onnxruntime  # noqa: PLC0415 - heavy, and an extra
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4  # what it refuses is raised
+    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    names = [each.name for each in session.get_inputs() if each.name not in request.constants]
+    given = {**request.constants, **dict(zip(names, inputs.values(), strict=True))}
+    outputs = [name for name, _ in program.graph.outputs]
+    return dict(zip(outputs, session.run(None, given), strict=True))
+
+
+def compare_outputs(
+    program: ForeignProgram,
+    executable: "Executable",
+    inputs: Mapping[str, Array],
+    expected: Mapping[str, Array],
+) -> list[OutputDifference]:
+    """Run a compiled spec on the source's inputs, and compare what both give."""
+    given = dict(inputs)
+    for name in executable.entry().signature.inputs:
+        if name not in given:  # a state, at its start
+            given[name] = program.weights[name].load()
+    found = executable(**given)
+    kinds = {each.type.dtype.name for each in program.weights.values() if each.type is not None}
+    tolerance = max((HALF_TOLERANCES.get(kind, TOLERANCE) for kind in kinds), default=TOLERANCE)
+    return [
+        OutputDifference(name, _difference(array, np.asarray(found[name])), tolerance)
+        for name, array in expected.items()
+    ]
+
+
+def _difference(expected: Array, found: Array) -> float:
+    """The largest difference, as a part of the largest value; infinite for other shapes."""
+    if expected.shape != found.shape:
+        return float("inf")
+    if not expected.size:
+        return 0.0
+    one, other = (np.asarray(each).astype(np.float64) for each in (expected, found))
+    same = (one == other) | (np.isnan(one) & np.isnan(other))
+    with np.errstate(invalid="ignore"):
+        apart = np.where(same, 0.0, np.abs(one - other))
+    if np.isnan(apart).any():
+        return float("inf")
+    finite = np.abs(one[np.isfinite(one)])
+    largest = float(finite.max()) if finite.size else 0.0
+    return float(apart.max()) / (largest or 1.0)
