@@ -1,4 +1,4 @@
-"""The files, commands and programs of `docs/export.md` do what the page says."""
+"""The files, commands and programs of `docs/export.md` and `import.md` do what the pages say."""
 
 import re
 import shlex
@@ -11,7 +11,10 @@ import sections
 from tripybuild.cli.main import main
 from tripybuild.onnx.model import DEFAULT_OPSET, OPSETS
 
-PAGE = Path(__file__).parent.parent / "docs" / "export.md"
+DOCS = Path(__file__).parent.parent / "docs"
+PAGE = DOCS / "export.md"
+# What a page needs beside tripybuild itself.
+NEEDED = {"export.md": (), "import.md": ("torch",)}
 
 
 def pattern(expected):
@@ -19,17 +22,22 @@ def pattern(expected):
     return re.compile(re.escape(expected).replace(r"\.\.\.", ".*"), re.DOTALL)
 
 
-def test_each_block_does_what_the_page_says(tmp_path, monkeypatch, capfd):
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning")  # PyTorch's own
+@pytest.mark.parametrize("page", NEEDED)
+def test_each_block_does_what_the_page_says(page, tmp_path, monkeypatch, capfd):
     """In a folder with the page's files."""
+    for name in NEEDED[page]:
+        pytest.importorskip(name, reason=f"{name} is not installed")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path / "cache"))
-    for section in sections.sections(PAGE):
+    for section in sections.sections(DOCS / page):
         for block in section.blocks:
             if block.name is not None:
                 (tmp_path / block.name).write_text(block.text, encoding="utf-8")
             elif block.language == "python":
-                exec(compile(block.text, str(PAGE), "exec"), {})
+                exec(compile(block.text, page, "exec"), {})
             elif block.language == "console":
                 for command, expected in sections.commands(block):
                     monkeypatch.setattr(sys, "argv", shlex.split(command))

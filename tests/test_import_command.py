@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import tripybuild
+import tripybuild.weights.safetensors
 from tripybuild.cli.main import app
 from tripybuild.documents.plain_json import read_object
 from tripybuild.errors.diagnostics import DiagnosticError
@@ -49,6 +50,14 @@ args = (torch.randn(3, 8),)
 def made():
     print("made")
     return block
+
+
+class Odd(nn.Module):
+    def forward(self, x):
+        return torch.special.bessel_j0(x)
+
+
+odd = Odd()
 
 
 def number():
@@ -124,6 +133,18 @@ def test_what_is_refused_leaves_nothing(model: Path, tmp_path: Path, name: str, 
     assert code == 1
     assert words in text
     assert not folder.exists()
+
+
+def test_scaffolds_are_written_for_what_is_not_read(model: Path, tmp_path: Path) -> None:
+    given = ("import", f"{model}:odd", "-o", tmp_path / "out", "--scaffold", tmp_path / "mine")
+    code, text = ran(*given)
+    assert (code, "error[import-unread]" in text) == (1, True)
+    (file,) = (tmp_path / "mine").iterdir()
+    assert f"Wrote `{file}`" in text
+    assert "special_bessel_j0" in file.read_text(encoding="utf-8")
+    assert not (tmp_path / "out").exists()
+    code, text = ran(*given)
+    assert (code, "error[file-exists]" in text) == (1, True)
 
 
 def test_a_difference_is_a_failure(
@@ -214,6 +235,15 @@ def test_a_folder_of_hugging_face_is_read(folder: Path) -> None:
     place = read.weights["pooler.dense.weight"].place
     assert place is not None
     assert (place.file, place.name) == (folder / "model.safetensors", "pooler.dense.weight")
+
+
+def test_a_spec_reads_the_checkpoint_as_it_is(folder: Path, tmp_path: Path) -> None:
+    code, text = ran("import", folder, "-o", tmp_path)
+    assert code == 0, text
+    assert "Compared with its source: 2 outputs differ by at most" in text
+    assert (tmp_path / "model.safetensors").samefile(folder / "model.safetensors")
+    stored = tripybuild.weights.safetensors.read_index(tmp_path / "bert.safetensors")
+    assert sorted(stored) == ["embeddings.position_ids", "embeddings.token_type_ids"]
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ Invariant: what is compiled is what is written. `compile_foreign` compiles the s
 """
 
 import importlib.util
+import os
 import shutil
 import tempfile
 import weakref
@@ -154,11 +155,13 @@ def write_foreign(
         DiagnosticError: With all that cannot be said.
     """
     calls = translate(program, registry, request.libraries(folder / SPEC))
-    return write_spec(calls, registry)
+    return write_spec(calls, registry, by_name=True)
 
 
 def store_spec(written: WrittenSpec, folder: Path, *, force: bool = False) -> list[Path]:
     """Write a spec and its weights into a folder: all of its files, or none.
+
+    A checkpoint that the spec reads as it is gets a hard link beside the spec.
 
     Args:
         written: The spec.
@@ -171,23 +174,38 @@ def store_spec(written: WrittenSpec, folder: Path, *, force: bool = False) -> li
     Raises:
         DiagnosticError: A file is there, or the system does not let one be written.
     """
+    links = {
+        each.name: each.resolve()
+        for each in written.checkpoints
+        if each.absolute().parent != folder.absolute()  # otherwise it is beside the spec
+    }
     names = [SPEC, *([written.weights] if written.weights else [])]
-    check_files(folder, names, force=force)
+    check_files(folder, [*names, *links], force=force)
     try:
         with _stage(folder) as stage:
             if written.weights:
                 _write_weights(written, stage / written.weights)
+            for name, target in links.items():
+                _link(target, stage / name)
             (stage / SPEC).write_text(written.text, encoding="utf-8")
-            for name in reversed(names):  # the spec last: it names the other
+            for name in [*links, *reversed(names)]:  # the spec last: it names the others
                 (stage / name).replace(folder / name)
     except OSError as error:
         raise DiagnosticError(write_error(folder, error)) from error
-    return [folder / name for name in names]
+    return [folder / name for name in [*names, *links]]
+
+
+def _link(source: Path, path: Path) -> None:
+    """Make a file that has the content of another: the same one, where the disk is the same."""
+    try:
+        path.hardlink_to(source)
+    except OSError:  # another disk, or one that has no links
+        shutil.copyfile(source, path)
 
 
 def check_files(folder: Path, names: Sequence[str], *, force: bool) -> None:
     """Refuse to replace files, unless that is asked for."""
-    there = [name for name in names if (folder / name).exists()]
+    there = [name for name in names if os.path.lexists(folder / name)]
     if there and not force:
         message = f"`{folder / there[0]}` already exists"
         hint = "`--force` replaces it, and `-o` names another folder"

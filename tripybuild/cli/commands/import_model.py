@@ -10,15 +10,18 @@ import typer
 
 from tripybuild.cli import options
 from tripybuild.cli.command import CommandResult, command
+from tripybuild.cli.console import write_note
 from tripybuild.cli.function_reference import FunctionReference, load_value, program, user_code
 from tripybuild.cli.options import ArgumentSpec, InputFile, Inputs, Registries, infos
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.process.atomic_write import write_error
 from tripybuild.process.memory import format_bytes
 
 if TYPE_CHECKING:
     from tripybuild.compiler.executable import Executable
     from tripybuild.importer.foreign_program import ForeignProgram
     from tripybuild.importer.session import ImportRequest, OutputDifference
+    from tripybuild.importer.translation.report import UnreadProgramError
     from tripybuild.schema.load import Registry
 
 _DYNAMIC = re.compile(r"(?P<input>[A-Za-z_]\w*)=(?P<sizes>[^=].*)", re.ASCII)
@@ -94,6 +97,10 @@ def import_model(
             help="The value of an input of ONNX that is a parameter, in .npy or .safetensors.",
         ),
     ] = None,
+    scaffold: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write an operator file for each call that is not read."),
+    ] = None,
     registry: Registries = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files of the folder.")] = False,
 ) -> CommandResult:
@@ -105,6 +112,7 @@ def import_model(
         store_spec,
         write_foreign,
     )
+    from tripybuild.importer.translation.report import UnreadProgramError  # noqa: PLC0415 - the same
     from tripybuild.weights import array_files  # noqa: PLC0415 - heavy
 
     start = time.perf_counter()
@@ -117,7 +125,12 @@ def import_model(
     )
     known = request.registry()
     read = _read(source, request, known, inputs or [])
-    written = write_foreign(read, request, known, output)
+    try:
+        written = write_foreign(read, request, known, output)
+    except UnreadProgramError as error:
+        if scaffold is not None:
+            _write_scaffolds(error, scaffold, [*known.operators, *known.modules])
+        raise
     paths = store_spec(written, output, force=force)
     seconds = time.perf_counter() - start
     said = ", ".join(f"`{path}` ({format_bytes(path.stat().st_size)})" for path in paths)
@@ -134,6 +147,22 @@ def import_model(
         data["differences"] = {each.name: each.size for each in differences}
     diagnostics = tuple(_mismatches(paths[0], differences or []))
     return CommandResult(remark="\n".join(lines), data=data, diagnostics=diagnostics)
+
+
+def _write_scaffolds(error: "UnreadProgramError", folder: Path, taken: Sequence[str]) -> None:
+    """Write a file to begin with for each operator that is missing."""
+    from tripybuild.importer.session import check_files  # noqa: PLC0415 - heavy
+    from tripybuild.importer.translation.scaffold import scaffolds  # noqa: PLC0415 - the same
+    from tripybuild.process.atomic_write import atomic_write_tree  # noqa: PLC0415 - the same
+
+    texts = scaffolds(error, taken)
+    check_files(folder, [*texts], force=False)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as failure:
+        raise DiagnosticError(write_error(folder, failure)) from failure
+    atomic_write_tree(folder, {name: text.encode() for name, text in texts.items()})
+    write_note("".join(f"Wrote `{folder / name}`\n" for name in texts).rstrip())
 
 
 def _read(
