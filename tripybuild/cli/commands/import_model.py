@@ -105,15 +105,8 @@ def import_model(
     force: Annotated[bool, typer.Option("--force", help="Replace files of the folder.")] = False,
 ) -> CommandResult:
     """Import a model of PyTorch, Hugging Face or ONNX as a spec."""
-    from tripybuild.importer.session import (  # noqa: PLC0415 - heavy
-        SPEC,
-        ImportRequest,
-        check_files,
-        store_spec,
-        write_foreign,
-    )
-    from tripybuild.importer.translation.report import UnreadProgramError  # noqa: PLC0415 - the same
-    from tripybuild.weights import array_files  # noqa: PLC0415 - heavy
+    from tripybuild.importer.session import SPEC, ImportRequest, check_files  # noqa: PLC0415 - heavy
+    from tripybuild.weights import array_files  # noqa: PLC0415 - the same
 
     start = time.perf_counter()
     check_files(output, [SPEC], force=force)
@@ -125,20 +118,13 @@ def import_model(
     )
     known = request.registry()
     read = _read(source, request, known, inputs or [])
-    try:
-        written = write_foreign(read, request, known, output)
-    except UnreadProgramError as error:
-        if scaffold is not None:
-            _write_scaffolds(error, scaffold, [*known.operators, *known.modules])
-        raise
-    paths = store_spec(written, output, force=force)
+    paths = _write(read, request, known, output, scaffold, force=force)
     seconds = time.perf_counter() - start
     said = ", ".join(f"`{path}` ({format_bytes(path.stat().st_size)})" for path in paths)
     lines = [f"Imported `{source}` into {said} in {seconds:.2f}s"]
     lines += [f"note: {note}" for note in read.notes]
     data: dict[str, object] = {
         "paths": [path.as_posix() for path in paths],
-        "lines": written.text.count("\n"),
         "notes": list(read.notes),
         "seconds": round(seconds, 3),
     }
@@ -147,6 +133,28 @@ def import_model(
         data["differences"] = {each.name: each.size for each in differences}
     diagnostics = tuple(_mismatches(paths[0], differences or []))
     return CommandResult(remark="\n".join(lines), data=data, diagnostics=diagnostics)
+
+
+def _write(
+    read: "ForeignProgram",
+    request: "ImportRequest",
+    known: "Registry",
+    output: Path,
+    scaffold: Path | None,
+    *,
+    force: bool,
+) -> list[Path]:
+    """Write the spec, or the scaffolds for what it lacks."""
+    from tripybuild.importer.session import store_spec, write_foreign  # noqa: PLC0415 - heavy
+    from tripybuild.importer.translation.report import UnreadProgramError  # noqa: PLC0415 - the same
+
+    try:
+        written = write_foreign(read, request, known, output)
+    except UnreadProgramError as error:
+        if scaffold is not None:
+            _write_scaffolds(error, scaffold, [*known.operators, *known.modules])
+        raise
+    return store_spec(written, output, force=force)
 
 
 def _write_scaffolds(error: "UnreadProgramError", folder: Path, taken: Sequence[str]) -> None:
