@@ -4,7 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tripybuild.importer.reading.values import EXPRESSIONS, is_tensor, unwrap, wrap
+from tripybuild.importer.reading.values import (
+    EXPRESSIONS,
+    UnknownDataError,
+    is_tensor,
+    unwrap,
+    wrap,
+)
 from tripybuild.language.vocabulary import Vocabulary
 from tripybuild.reference.call_names import CallNames, OperatorNames
 from tripybuild.schema.operator.operator import Alias, Attribute, Operator, Snippet
@@ -73,7 +79,10 @@ def _positive_axes(attribute: Attribute, names: OperatorNames) -> Any:
     for option in options(attribute.pattern):
         if isinstance(option, ValuePattern) and option.kind == "axis" and option.argument:
             of = names.evaluate(option.argument, EXPRESSIONS)
-            rank = of if isinstance(of, int) else len(of.shape if hasattr(of, "shape") else of)
+            shape = getattr(of, "shape", of)
+            if not isinstance(shape, int | list | tuple):
+                raise UnknownDataError(f"`{attribute.name}` counts dimensions, and {of} has none")
+            rank = shape if isinstance(shape, int) else len(shape)
             if isinstance(value, int):
                 return value + rank if value < 0 else value
             return [a + rank if isinstance(a, int) and a < 0 else a for a in value]

@@ -173,7 +173,7 @@ class Readings:
             names |= {RESULT: results[0] if results else None, RESULTS: list(results)}
         if composition.when is not None:
             with_tensors = {name: wrap(value) for name, value in names.items()}
-            if not _evaluate(composition.when, with_tensors):
+            if not _holds(composition.when, with_tensors):
                 raise UnreadableError(f"`{composition.when.text}` does not hold")
         return CompositionReading(composition.snippet, names)
 
@@ -245,7 +245,7 @@ def _read_alias(
 ) -> dict[str, Any]:
     if alias.reads_when is not None:
         wrapped = {name: wrap(value) for name, value in given.items()}
-        if not _evaluate(alias.reads_when, wrapped):
+        if not _holds(alias.reads_when, wrapped):
             raise UnreadableError(f"`{alias.reads_when.text}` does not hold")
     own = _own_arguments(operator, alias, given, stated)
     said = OwnCall.of(operator, own)
@@ -254,6 +254,14 @@ def _read_alias(
         raise UnreadableError(f"`{alias.when.text}` does not hold")
     _check_said(alias, given, said.arguments(alias), stated)
     return own
+
+
+def _holds(snippet: Snippet, names: Mapping[str, Any]) -> bool:
+    """Whether a condition holds, which can be what a tensor holds."""
+    try:
+        return bool(_evaluate(snippet, names))
+    except (UndecidedSize, UnknownDataError) as error:
+        raise UnreadableError(str(error)) from error
 
 
 def _evaluate(snippet: Snippet, names: Mapping[str, Any]) -> Any:
