@@ -30,6 +30,7 @@ UNASKED = {
     **dict.fromkeys(["SequenceConstruct", "SequenceEmpty", "SequenceAt"], "lists, below"),
     **dict.fromkeys(["SequenceLength", "SequenceInsert", "SequenceErase"], "lists, below"),
     **dict.fromkeys(["ConcatFromSequence", "SplitToSequence", "Split"], "lists, below"),
+    "MaxPool": "several results, below",
     **dict.fromkeys(["Optional", "OptionalGetElement", "OptionalHasElement"], "what is no tensor"),
     **dict.fromkeys(["Bernoulli", "RandomUniformLike", "RandomNormalLike"], "random numbers"),
     **dict.fromkeys(["RandomUniform", "RandomNormal"], "random numbers"),
@@ -200,6 +201,15 @@ def test_a_split_by_sizes_and_the_largest():
     assert compute([node("Split", "x n", "a b", axis=1)], "a b", [weight("n", np.array([1, 2]))])
     found = compute([node("TopK", "x k", "a b", axis=1)], "a b", [weight("k", np.array([2]))])
     assert found == ["topk", "cast"]
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_places_of_the_largest(order):
+    """They are in the whole tensor, and of equal values the first one counts."""
+    window = {"kernel_shape": [3, 2], "strides": [2, 1], "pads": [1, 0, 1, 1]}
+    pool = node("MaxPool", "image", "y i", storage_order=order, **window)
+    image = np.arange(2 * 3 * 6 * 5, dtype=np.float32).reshape(2, 3, 6, 5) * 7 % 11
+    compute([pool], "y i", (), (X, typed("image", shape=image.shape)), image=image)
 
 
 def test_arithmetic_on_shapes_leaves_no_call():
