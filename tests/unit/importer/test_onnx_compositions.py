@@ -16,12 +16,12 @@ VALUES = np.array([[0.5, -1.0, 2.0], [3.0, 0.25, -2.0]], np.float32)
 
 
 def examples():
-    """Each example at the newest opset for which it is written."""
+    """Each example with the opsets for which it is written, newest first."""
     for operator, compositions in REGISTRY.foreign["onnx"].operators.items():
         for composition in compositions:
-            opset = max(o for o in known_opsets(operator) if composition.holds_in(o))
+            opsets = [each for each in known_opsets(operator)[::-1] if composition.holds_in(each)]
             for example in composition.examples:
-                yield opset, operator + example.text[len(operator) :]
+                yield opsets, operator + example.text[len(operator) :]
 
 
 # What an example cannot say.
@@ -46,18 +46,26 @@ def test_every_composition_has_examples():
     assert without == set(UNASKED)
 
 
-def run(case):
-    """The results of ours, and the operators that gave them."""
+def run(case, wanted=None):
+    """Compare the results of ours; the operators that gave them."""
     program = translate(load_model(case.model), REGISTRY)
     found = run_calls(program, case.inputs)
-    wanted, _ = expected(case)
-    agree([*found.values()], wanted)
+    agree([*found.values()], expected(case)[0] if wanted is None else wanted)
     return [each.operator for each in program.graph.calls]
 
 
-@pytest.mark.parametrize(("opset", "text"), [*examples()])
-def test_example(opset, text):
-    run(read_case(text, opset))
+@pytest.mark.parametrize(("opsets", "text"), [*examples()])
+def test_example(opsets, text):
+    """At the newest opset that ONNX Runtime or ONNX computes."""
+    for opset in opsets:
+        case = read_case(text, opset)
+        try:
+            wanted, _ = expected(case)
+        except RuntimeError:
+            continue
+        run(case, wanted)
+        return
+    raise AssertionError("neither of them computes it")
 
 
 # What an operator means changed there, or what is an input now was an attribute.
