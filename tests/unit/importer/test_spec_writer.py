@@ -130,6 +130,31 @@ def test_equal_but_for_numbers(written):
     assert "down: Linear(6, in_features, bias=False)" in text
 
 
+def test_functions_have_no_sizes_of_their_own(written):
+    build = ProgramBuilder("windows", B=(1, 8))
+    x = build.input("x", "B", 4)
+    y = build.linear("layer", x, 4, 4)
+    for path, width in ("fold", 2), ("unfold", 1):
+        with build.module(path, "Window"):
+            y = build.call("reshape", input=y, shape=[-1, width, 2])
+            y = build.call("permute", input=y, perm=[0, 2, 1])
+            y = build.call("reshape", input=build.call("relu", input=y), shape=[-1, 4])
+            y = build.call("sub", lhs=build.call("exp", input=y), rhs=y)
+    text = written(build.program(y=y), B=2)
+    assert "sizes:" not in text
+    assert "y: window(window_2(layer(x)))" in text
+
+
+def test_a_module_put_in_place_that_reads_its_input_twice(written):
+    build = ProgramBuilder("difference", B=(1, 8))
+    x = build.linear("norm", build.input("x", "B", 4), 4, 4)
+    with build.module("pooling", "Pooling"):
+        y = build.call("sub", lhs=build.call("relu", input=x), rhs=x)
+    text = written(build.program(y=y), B=2)
+    assert "norm_out: norm(x)" in text
+    assert "y: relu(norm_out) - norm_out" in text
+
+
 def test_a_module_that_is_called_twice(written):
     build = ProgramBuilder("twice", B=(1, 8))
     x = build.input("x", "B", 4)

@@ -274,8 +274,10 @@ class Body:
         assert self.run is not None
         uses = sum(each is value for each in self.run.results)
         for item in self.run.items:
-            if isinstance(item, Call):
-                uses += sum(each is value for each in tensors_of([*item.arguments.values()]))
+            if isinstance(item, ModuleRun) and self.writer.runs.is_small(item):
+                uses += sum(map(partial(_reads, value), item.calls))
+            elif isinstance(item, Call):
+                uses += _reads(value, item)
             else:
                 uses += sum(each is value for each in item_arguments(item))
         return uses
@@ -350,6 +352,11 @@ class Body:
         for name, value in named:
             text = self._compose(partial(self._say, value))
             self.made.outputs.append((Slot(name), text))
+
+
+def _reads(value: CallValue, call: Call) -> int:
+    """How often a call reads a value."""
+    return sum(each is value for each in tensors_of([*call.arguments.values()]))
 
 
 def item_arguments(item: ModuleRun | ModuleChain) -> Iterable[CallValue]:

@@ -88,7 +88,7 @@ class Folding:
         for slot in bound:
             slot.hint = "H"
         sizes = [(column, slot) for column, slot in slots.items() if slot not in bound]
-        if len(sizes) > MOST:
+        if len(sizes) > MOST or (sizes and first.is_function()):  # which is called as it is
             for (old, over), _ in zip(members, rows, strict=True):
                 self._keep([old], over, [])
             return
