@@ -3,7 +3,6 @@
 
 NAMES: dict[str, str] = {
     "absolute": "abs",
-    "adaptive_avg_pool1d": "adaptive_avgpool",
     "adaptive_avg_pool2d": "adaptive_avgpool",
     "adaptive_avg_pool3d": "adaptive_avgpool",
     "adaptive_max_pool2d": "global_maxpool",
@@ -81,6 +80,7 @@ NAMES: dict[str, str] = {
     "max_pool2d": "maxpool",
     "max_pool2d_with_indices": "maxpool",
     "max_pool3d": "maxpool",
+    "max_pool3d_with_indices": "maxpool",
     "mm": "matmul",
     "multiply": "mul",
     "mv": "matmul",

@@ -40,8 +40,14 @@ READ = {
     "max_pool2d": [
         ("maxpool", {"self": IMAGE, "kernel_size": [2, 2]}),
         ("maxpool", {"self": IMAGE, "kernel_size": [3, 3], "stride": [1, 1], "padding": [1]}),
+        ("maxpool", {"self": IMAGE, "kernel_size": [3, 3], "stride": [2, 2], "ceil_mode": True}),
+        ("maxpool", {"self": IMAGE, "kernel_size": [2, 2], "stride": [1, 1], "dilation": [2, 2]}),
     ],
-    "avg_pool2d": [("avgpool", {"self": IMAGE, "kernel_size": [2, 2]})],
+    "avg_pool2d": [
+        ("avgpool", {"self": IMAGE, "kernel_size": [2, 2]}),
+        ("avgpool", {"self": IMAGE, "kernel_size": [3, 3], "padding": [1], "ceil_mode": True}),
+    ],
+    "avg_pool1d": [("avgpool", {"self": IMAGE[0], "kernel_size": [2], "ceil_mode": True})],
     "Slice": [("slice", {"data": ROWS[0], "starts": [0], "ends": [-1], "axes": [0], "steps": [1]})],
     # Without an epsilon theirs is the smallest step of the dtype, which small numbers show.
     "rms_norm": [
@@ -73,7 +79,7 @@ READ = {
 }
 NOT_READ = {
     "add.Tensor": [("add", {"self": ROWS, "other": ROWS, "alpha": 2})],
-    "max_pool2d": [("maxpool", {"self": IMAGE, "kernel_size": [2, 2], "ceil_mode": True})],
+    "avg_pool2d": [("avgpool", {"self": IMAGE, "kernel_size": [2, 2], "divisor_override": 3})],
     "ReduceSum": [("sum", {"data": ROWS, "axes": [], "noop_with_empty_axes": 1})],
     "grid_sampler": [
         (

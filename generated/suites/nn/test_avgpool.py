@@ -117,7 +117,10 @@ def test_readings(system: str) -> None:
     [
         "avgpool([[[[1.0, 2.0], [3.0, 4.0]]]], [2, 2])",
         "avgpool([[[[[1.0, 4.0]]]]], [1, 1, 2])",
-        "avgpool(ones([1, 1, 3]), [2])",
+        "avgpool([[[1.0, 3.0, 2.0, 5.0]]], [2], [3], ceil_mode=True)",
+        "avgpool([[[1.0, 3.0, 2.0, 6.0]]], [3], [2], [[1, 1]], ceil_mode=True)",
+        "avgpool([[[1.0, 3.0, 2.0, 6.0]]], [3], [2], [[1, 1]], False, True)",
+        "avgpool(ones([1, 1]), [])",
         "avgpool(ones([1, 1, 3, 3]), [2, 2], stride=[0, 1])",
         "avgpool(ones([1, 1, 3, 3]), [2, 2], padding=[[2, 0], [0, 0]])",
         "avgpool(ones([1, 1, 3, 3]), [4, 4])",
@@ -130,7 +133,13 @@ def test_example(call: str) -> None:
 
 @pytest.mark.parametrize(
     "call",
-    ["avgpool([[[[1.0, 2.0], [3.0, 4.0]]]], [2, 2])", "avgpool([[[[[1.0, 4.0]]]]], [1, 1, 2])"],
+    [
+        "avgpool([[[[1.0, 2.0], [3.0, 4.0]]]], [2, 2])",
+        "avgpool([[[[[1.0, 4.0]]]]], [1, 1, 2])",
+        "avgpool([[[1.0, 3.0, 2.0, 5.0]]], [2], [3], ceil_mode=True)",
+        "avgpool([[[1.0, 3.0, 2.0, 6.0]]], [3], [2], [[1, 1]], ceil_mode=True)",
+        "avgpool([[[1.0, 3.0, 2.0, 6.0]]], [3], [2], [[1, 1]], False, True)",
+    ],
 )
 def test_tensorrt_example(call: str) -> None:
     """TensorRT builds an example, or refuses it as the declaration says."""

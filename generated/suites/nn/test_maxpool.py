@@ -117,7 +117,11 @@ def test_readings(system: str) -> None:
     [
         "maxpool([[[[1.0, 2.0], [3.0, 4.0]]]], [2, 2])",
         "maxpool([[[[[1.0, 4.0]]]]], [1, 1, 2])",
-        "maxpool(ones([1, 1, 3]), [2])",
+        "maxpool([[[1.0, 3.0, 2.0, 5.0]]], [2], [3], ceil_mode=True)",
+        "maxpool([[[1.0, 3.0, 2.0]]], [2], [2], [[0, 1]], ceil_mode=True)",
+        "maxpool([[[[1.0, 4.0, 2.0, 3.0]]]], [1, 2], dilation=[1, 2])",
+        "maxpool(ones([1, 1]), [])",
+        "maxpool(ones([1, 1, 3]), [2], dilation=[0])",
         "maxpool(ones([1, 1, 3, 3]), [2, 2], stride=[0, 1])",
         "maxpool(ones([1, 1, 3, 3]), [2, 2], padding=[[2, 0], [0, 0]])",
         "maxpool(ones([1, 1, 3, 3]), [4, 4])",
@@ -130,7 +134,13 @@ def test_example(call: str) -> None:
 
 @pytest.mark.parametrize(
     "call",
-    ["maxpool([[[[1.0, 2.0], [3.0, 4.0]]]], [2, 2])", "maxpool([[[[[1.0, 4.0]]]]], [1, 1, 2])"],
+    [
+        "maxpool([[[[1.0, 2.0], [3.0, 4.0]]]], [2, 2])",
+        "maxpool([[[[[1.0, 4.0]]]]], [1, 1, 2])",
+        "maxpool([[[1.0, 3.0, 2.0, 5.0]]], [2], [3], ceil_mode=True)",
+        "maxpool([[[1.0, 3.0, 2.0]]], [2], [2], [[0, 1]], ceil_mode=True)",
+        "maxpool([[[[1.0, 4.0, 2.0, 3.0]]]], [1, 2], dilation=[1, 2])",
+    ],
 )
 def test_tensorrt_example(call: str) -> None:
     """TensorRT builds an example, or refuses it as the declaration says."""
@@ -138,7 +148,8 @@ def test_tensorrt_example(call: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "law", ["spatial-rank", "positive-steps", "some-of-the-input", "kernel-fits"]
+    "law",
+    ["spatial-rank", "positive-steps", "some-of-the-input", "kernel-fits", "positive-dilation"],
 )
 def test_law(law: str) -> None:
     """Each law is broken by an example, or by dtypes, that break no other one."""

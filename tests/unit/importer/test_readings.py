@@ -86,8 +86,8 @@ def test_arguments_by_name(readings):
 
 def test_a_parameter_of_which_nothing_speaks_must_have_its_default(readings):
     refused(readings("aten").read("add.Tensor", {"self": X, "other": X, "alpha": 2}), "alpha=2")
-    whole = {"self": IMAGE, "kernel_size": [2, 2], "ceil_mode": True}
-    refused(readings("aten").read("max_pool2d", whole), "ceil_mode=True")
+    whole = {"self": IMAGE, "kernel_size": [2, 2], "divisor_override": 3}
+    refused(readings("aten").read("avg_pool2d", whole), "divisor_override=3")
     given = {"size": [BATCH], "fill_value": 1.0, "device": "cpu", "pin_memory": False}
     stated = [TensorType(float32, (BATCH,))]
     assert call(readings("aten").read("full", given, stated))[1]["dtype"] is float32
@@ -192,4 +192,6 @@ def test_conditions_of_compositions_know_dtypes(readings):
     mask, number = tensor(2, of=boolean), tensor(2, of=int64)
     aten = readings("aten")
     assert isinstance(aten.read("bitwise_not", {"self": mask}), CompositionReading)
-    refused(aten.read("bitwise_not", {"self": number}), "`self.dtype == bool` does not hold")
+    assert isinstance(aten.read("bitwise_not", {"self": number}), CallReading)
+    whole = {"self": number, "indices": [mask]}
+    refused(aten.read("index.Tensor", whole, [number.type]), "index.dtype != bool")

@@ -6,6 +6,7 @@ processors trap on the first, and on the least integer divided by the second.
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
+from typing import Any
 
 from tripybuild.onnx.builder import current
 from tripybuild.onnx.dialect.calls import call, convert
@@ -258,6 +259,8 @@ def max_pool(
     kernel: Sequence[int],
     stride: Sequence[int],
     padding: Sequence[Sequence[int]],
+    dilation: Sequence[int] = (),
+    ceil_mode: bool = False,
 ) -> OnnxValue:
     """The largest value of each window; NaN where it has one.
 
@@ -265,9 +268,13 @@ def max_pool(
     finite if all of them are: few values of a model are looked at twice.
     """
     pads = [each[side] for side in (0, 1) for each in padding]
+    # Early opsets have neither of these attributes.
+    further: dict[str, Any] = {"ceil_mode": 1} if ceil_mode else {}
+    if any(step != 1 for step in dilation):
+        further["dilations"] = dilation
 
     def pool(each: OnnxValue) -> OnnxValue:
-        made = call("MaxPool", each, kernel_shape=kernel, strides=stride, pads=pads)
+        made = call("MaxPool", each, kernel_shape=kernel, strides=stride, pads=pads, **further)
         largest: OnnxValue = made[0] if isinstance(made, tuple) else made  # opset 7 has no places
         return largest
 

@@ -13,6 +13,7 @@ def avgpool(
     stride: int | Sequence[int] | None = None,
     padding: int | Sequence[Sequence[int]] | None = None,
     count_include_pad: bool = True,
+    ceil_mode: bool = False,
 ) -> Tensor:
     """Average the values in each window that slides over the spatial dimensions.
 
@@ -24,6 +25,8 @@ def avgpool(
             (`int[len(D), 2]`)
         count_include_pad: Whether padding counts as zeros; otherwise only what is inside is
             averaged. (`bool`)
+        ceil_mode: Whether a last window that reaches beyond the padding is there; what is beyond
+            does not count. (`bool`)
 
     Returns:
         The average of each window. (`T[N, C, *E]`)
@@ -32,4 +35,4 @@ def avgpool(
         DiagnosticError: Where a law does not hold: `avgpool/spatial-rank`,
             `avgpool/positive-steps`, `avgpool/some-of-the-input`, `avgpool/kernel-fits`.
     """
-    return record(Avgpool, input, kernel_dims, stride, padding, count_include_pad)
+    return record(Avgpool, input, kernel_dims, stride, padding, count_include_pad, ceil_mode)

@@ -12,6 +12,8 @@ def maxpool(
     kernel_dims: int | Sequence[int],
     stride: int | Sequence[int] | None = None,
     padding: int | Sequence[Sequence[int]] | None = None,
+    dilation: int | Sequence[int] | None = None,
+    ceil_mode: bool = False,
 ) -> Tensor:
     """Compute the largest value in each window that slides over the spatial dimensions.
 
@@ -21,12 +23,16 @@ def maxpool(
         stride: The stride along each spatial dimension; 1 by default. (`int[len(D)]`)
         padding: How much padding is before and after each spatial dimension; none by default.
             (`int[len(D), 2]`)
+        dilation: The distance between the elements of a window along each spatial dimension; 1 by
+            default. (`int[len(D)]`)
+        ceil_mode: Whether a last window that reaches beyond the padding is there. (`bool`)
 
     Returns:
         The largest value of each window. (`T[N, C, *E]`)
 
     Raises:
         DiagnosticError: Where a law does not hold: `maxpool/spatial-rank`,
-            `maxpool/positive-steps`, `maxpool/some-of-the-input`, `maxpool/kernel-fits`.
+            `maxpool/positive-steps`, `maxpool/some-of-the-input`, `maxpool/kernel-fits`,
+            `maxpool/positive-dilation`.
     """
-    return record(Maxpool, input, kernel_dims, stride, padding)
+    return record(Maxpool, input, kernel_dims, stride, padding, dilation, ceil_mode)

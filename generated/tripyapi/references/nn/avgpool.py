@@ -6,17 +6,26 @@ from tripyapi.trace.nn.avgpool import Avgpool
 from tripybuild.reference.numerics import arrays
 from tripybuild.reference.numerics.arrays import Array
 from tripybuild.reference.numerics.numpy_guard import numpy as np
-from tripybuild.types import dtypes
+from tripybuild.types import dtypes, shapes
 
 
 def compute(op: Avgpool, input: Array) -> Any:
     """Compute `avgpool` in NumPy."""
-    edges = [[0, 0], [0, 0], *op.padding]
-    D = op.input.shape[2:]
+    N, C, *D = op.input.shape
+    N, C, *E = op.outputs[0].shape
+    reach = op.kernel_dims
+    beyond = [
+        shapes.largest((e - 1) * s + r - d - sum(p), 0)
+        for d, e, r, s, p in zip(D, E, reach, op.stride, op.padding)
+    ]
+    sides = [[p[0], p[1] + b] for p, b in zip(op.padding, beyond)] if op.ceil_mode else op.padding
+    edges = [[0, 0], [0, 0], *sides]
+    P = [d + sum(p) for d, p in zip(D, op.padding)]
     taps = tuple([-1 - i for i in range(len(D))])
     T = op.input.dtype
     padded, inside = [np.pad(x, edges) for x in (input + 0.0, np.ones_like(input) + 0.0)]
-    counted = np.ones_like(padded) if op.count_include_pad else inside
+    whole = np.pad(np.ones([N, C, *P]), [[0, 0], [0, 0], *[[0, b] for b in beyond]])
+    counted = whole if op.count_include_pad else inside
     total, count = [
         np.sum(arrays.sliding_windows(x, op.kernel_dims, op.stride, [1 for d in D]), axis=taps)
         for x in (padded, counted)

@@ -7,18 +7,23 @@ from tripyapi.trace.nn.maxpool import Maxpool
 from tripybuild.reference.numerics import arrays
 from tripybuild.reference.numerics.arrays import Array
 from tripybuild.reference.numerics.numpy_guard import numpy as np
-from tripybuild.types import dtypes
+from tripybuild.types import dtypes, shapes
 
 
 def compute(op: Maxpool, input: Array) -> Any:
     """Compute `maxpool` in NumPy."""
-    edges = [[0, 0], [0, 0], *op.padding]
-    T = op.input.dtype
     D = op.input.shape[2:]
+    E = op.outputs[0].shape[2:]
+    reach = [(k - 1) * g + 1 for k, g in zip(op.kernel_dims, op.dilation)]
+    beyond = [
+        shapes.largest((e - 1) * s + r - d - sum(p), 0)
+        for d, e, r, s, p in zip(D, E, reach, op.stride, op.padding)
+    ]
+    sides = [[p[0], p[1] + b] for p, b in zip(op.padding, beyond)] if op.ceil_mode else op.padding
+    edges = [[0, 0], [0, 0], *sides]
+    T = op.input.dtype
     taps = tuple([-1 - i for i in range(len(D))])
     padded = np.pad(
         input, edges, constant_values=arrays.lowest(T) if T == dtypes.int8 else -math.inf
     )
-    return np.max(
-        arrays.sliding_windows(padded, op.kernel_dims, op.stride, [1 for d in D]), axis=taps
-    )
+    return np.max(arrays.sliding_windows(padded, op.kernel_dims, op.stride, op.dilation), axis=taps)

@@ -17,15 +17,16 @@ class Avgpool(TraceOp):
     stride: tuple[int, ...]
     padding: tuple[tuple[int, ...], ...]
     count_include_pad: bool
+    ceil_mode: bool
 
     declaration = Declaration(
         "avgpool",
         "ops_registry/nn/avgpool.yaml",
         {
             "spatial-rank": Law(
-                "2 <= len(D) <= 3",
-                "The input has {len(D)} spatial dimensions, and 2 or 3 can be pooled",
-                source="ops_registry/families/window.yaml",
+                "1 <= len(D) <= 3",
+                "The input has {len(D)} spatial dimensions, and 1 to 3 can be pooled",
+                source="ops_registry/families/pooling.yaml",
                 about="input",
             ),
             "positive-steps": Law(
@@ -55,6 +56,7 @@ class Avgpool(TraceOp):
         stride: Any = None,
         padding: Any = None,
         count_include_pad: bool = True,
+        ceil_mode: bool = False,
     ) -> Self:
         """Check a call and find the types of its outputs."""
         T = check.element(
@@ -69,17 +71,24 @@ class Avgpool(TraceOp):
             padding = [[0, 0] for d in D]
         padding = check.integers("padding", padding, len(D), 2)
         count_include_pad = check.boolean("count_include_pad", count_include_pad)
+        ceil_mode = check.boolean("ceil_mode", ceil_mode)
         with check.law("spatial-rank", D=D) as require:
-            require(2 <= len(D) <= 3)
+            require(1 <= len(D) <= 3)
         with check.law("positive-steps", kernel_dims=kernel_dims, stride=stride) as require:
             require(shapes.every(n > 0 for n in (*kernel_dims, *stride)))
         with check.law("some-of-the-input", kernel_dims=kernel_dims, padding=padding) as require:
             require(
                 shapes.every(0 <= p < k for k, sides in zip(kernel_dims, padding) for p in sides)
             )
-        E = [(d + sum(p) - k) // s + 1 for d, k, s, p in zip(D, kernel_dims, stride, padding)]
+        reach = kernel_dims
+        up = [
+            shapes.smallest(shapes.ceildiv(d + sum(p) - r, s), shapes.ceildiv(d + p[0], s) - 1) + 1
+            for d, r, s, p in zip(D, reach, stride, padding)
+        ]
+        down = [(d + sum(p) - r) // s + 1 for d, r, s, p in zip(D, reach, stride, padding)]
+        E = up if ceil_mode else down
         with check.law("kernel-fits", E=E, N=N, C=C) as require:
             require(shapes.every(e > 0 for e in E))
-        return cls(input, kernel_dims, stride, padding, count_include_pad).with_types(
+        return cls(input, kernel_dims, stride, padding, count_include_pad, ceil_mode).with_types(
             TensorType(T, (N, C, *E))
         )

@@ -16,15 +16,17 @@ class Maxpool(TraceOp):
     kernel_dims: tuple[int, ...]
     stride: tuple[int, ...]
     padding: tuple[tuple[int, ...], ...]
+    dilation: tuple[int, ...]
+    ceil_mode: bool
 
     declaration = Declaration(
         "maxpool",
         "ops_registry/nn/maxpool.yaml",
         {
             "spatial-rank": Law(
-                "2 <= len(D) <= 3",
-                "The input has {len(D)} spatial dimensions, and 2 or 3 can be pooled",
-                source="ops_registry/families/window.yaml",
+                "1 <= len(D) <= 3",
+                "The input has {len(D)} spatial dimensions, and 1 to 3 can be pooled",
+                source="ops_registry/families/pooling.yaml",
                 about="input",
             ),
             "positive-steps": Law(
@@ -41,13 +43,21 @@ class Maxpool(TraceOp):
                 "The window is larger than the padded input, so the output would have shape {[N, C, *E]}",
                 source="ops_registry/families/pooling.yaml",
             ),
+            "positive-dilation": Law("all(n > 0 for n in dilation)", about="dilation"),
         },
         reduces=True,
     )
 
     @classmethod
     def infer(
-        cls, check: Check, input: Value, kernel_dims: Any, stride: Any = None, padding: Any = None
+        cls,
+        check: Check,
+        input: Value,
+        kernel_dims: Any,
+        stride: Any = None,
+        padding: Any = None,
+        dilation: Any = None,
+        ceil_mode: bool = False,
     ) -> Self:
         """Check a call and find the types of its outputs."""
         T = check.element(
@@ -61,15 +71,29 @@ class Maxpool(TraceOp):
         if padding is None:
             padding = [[0, 0] for d in D]
         padding = check.integers("padding", padding, len(D), 2)
+        if dilation is None:
+            dilation = [1 for d in D]
+        dilation = check.integers("dilation", dilation, len(D))
+        ceil_mode = check.boolean("ceil_mode", ceil_mode)
         with check.law("spatial-rank", D=D) as require:
-            require(2 <= len(D) <= 3)
+            require(1 <= len(D) <= 3)
         with check.law("positive-steps", kernel_dims=kernel_dims, stride=stride) as require:
             require(shapes.every(n > 0 for n in (*kernel_dims, *stride)))
         with check.law("some-of-the-input", kernel_dims=kernel_dims, padding=padding) as require:
             require(
                 shapes.every(0 <= p < k for k, sides in zip(kernel_dims, padding) for p in sides)
             )
-        E = [(d + sum(p) - k) // s + 1 for d, k, s, p in zip(D, kernel_dims, stride, padding)]
+        reach = [(k - 1) * g + 1 for k, g in zip(kernel_dims, dilation)]
+        up = [
+            shapes.smallest(shapes.ceildiv(d + sum(p) - r, s), shapes.ceildiv(d + p[0], s) - 1) + 1
+            for d, r, s, p in zip(D, reach, stride, padding)
+        ]
+        down = [(d + sum(p) - r) // s + 1 for d, r, s, p in zip(D, reach, stride, padding)]
+        E = up if ceil_mode else down
         with check.law("kernel-fits", E=E, N=N, C=C) as require:
             require(shapes.every(e > 0 for e in E))
-        return cls(input, kernel_dims, stride, padding).with_types(TensorType(T, (N, C, *E)))
+        with check.law("positive-dilation", dilation=dilation) as require:
+            require(shapes.every(n > 0 for n in dilation))
+        return cls(input, kernel_dims, stride, padding, dilation, ceil_mode).with_types(
+            TensorType(T, (N, C, *E))
+        )

@@ -2,18 +2,31 @@
 
 from tripyapi.trace.nn.avgpool import Avgpool
 from tripybuild.onnx import dialect as onnx
-from tripybuild.types import dtypes
+from tripybuild.types import dtypes, shapes
 
 
 def lower(op: Avgpool, input: onnx.Value) -> onnx.Value:
     """Lower `avgpool` to the `onnx` dialect."""
+    edge = [0, 0, *[0 - p[0] for p in op.padding]]
+    N, C, *D = op.input.shape
+    P = [d + sum(p) for d, p in zip(D, op.padding)]
+    S = [N, C, *D]
+    spread = (
+        op.ceil_mode and op.count_include_pad and shapes.some(n > 0 for p in op.padding for n in p)
+    )
     T = op.input.dtype
-    x = onnx.cast(input, dtypes.float32) if T == dtypes.int8 else input
+    wide = (
+        onnx.strided_slice(input, edge, [N, C, *P], [1 for n in S], "fill", None)
+        if spread
+        else input
+    )
+    x = onnx.cast(wide, dtypes.float32) if T == dtypes.int8 else wide
     y = onnx.AveragePool(
         x,
         kernel_shape=op.kernel_dims,
         strides=op.stride,
-        pads=[p[side] for side in (0, 1) for p in op.padding],
-        count_include_pad=op.count_include_pad,
+        pads=[0 if spread else p[side] for side in (0, 1) for p in op.padding],
+        count_include_pad=op.count_include_pad and not spread,
+        ceil_mode=op.ceil_mode,
     )
     return onnx.cast(onnx.Round(y), T) if T == dtypes.int8 else y

@@ -6,4 +6,4 @@ from tripybuild.onnx import dialect as onnx
 
 def lower(op: Maxpool, input: onnx.Value) -> onnx.Value:
     """Lower `maxpool` to the `onnx` dialect."""
-    return onnx.max_pool(input, op.kernel_dims, op.stride, op.padding)
+    return onnx.max_pool(input, op.kernel_dims, op.stride, op.padding, op.dilation, op.ceil_mode)

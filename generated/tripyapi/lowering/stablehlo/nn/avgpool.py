@@ -8,12 +8,21 @@ from tripybuild.types import dtypes, shapes
 def lower(op: Avgpool, input: hlo.Value) -> hlo.Value:
     """Lower `avgpool` to the `stablehlo` dialect."""
     D = op.input.shape[2:]
+    E = op.outputs[0].shape[2:]
+    reach = op.kernel_dims
+    beyond = [
+        shapes.largest((e - 1) * s + r - d - sum(p), 0)
+        for d, e, r, s, p in zip(D, E, reach, op.stride, op.padding)
+    ]
+    sides = [[p[0], p[1] + b] for p, b in zip(op.padding, beyond)] if op.ceil_mode else op.padding
     T = op.input.dtype
+    P = [d + sum(p) for d, p in zip(D, op.padding)]
     x = hlo.convert(input, dtypes.float32)
-    count = (
-        shapes.prod(op.kernel_dims)
-        if op.count_include_pad
-        else hlo.window_counts(D, op.kernel_dims, dtypes.float32, op.stride, op.padding)
-    )
-    mean = hlo.window_reduce(x, "sum", op.kernel_dims, op.stride, op.padding) / count
+    total = hlo.window_reduce(x, "sum", op.kernel_dims, op.stride, sides)
+    ends = [[0, b] for b in beyond]
+    if op.count_include_pad and not op.ceil_mode:
+        mean = total / shapes.prod(op.kernel_dims)
+        return hlo.convert(hlo.round_nearest_even(mean) if T == dtypes.int8 else mean, T)
+    sizes, around = (P if op.count_include_pad else D, ends if op.count_include_pad else sides)
+    mean = total / hlo.window_counts(sizes, op.kernel_dims, dtypes.float32, op.stride, around)
     return hlo.convert(hlo.round_nearest_even(mean) if T == dtypes.int8 else mean, T)

@@ -2,8 +2,17 @@
 
 from tripyapi.trace.nn.maxpool import Maxpool
 from tripybuild import stablehlo as hlo
+from tripybuild.types import shapes
 
 
 def lower(op: Maxpool, input: hlo.Value) -> hlo.Value:
     """Lower `maxpool` to the `stablehlo` dialect."""
-    return hlo.window_reduce(input, "maximum", op.kernel_dims, op.stride, op.padding)
+    D = op.input.shape[2:]
+    E = op.outputs[0].shape[2:]
+    reach = [(k - 1) * g + 1 for k, g in zip(op.kernel_dims, op.dilation)]
+    beyond = [
+        shapes.largest((e - 1) * s + r - d - sum(p), 0)
+        for d, e, r, s, p in zip(D, E, reach, op.stride, op.padding)
+    ]
+    sides = [[p[0], p[1] + b] for p, b in zip(op.padding, beyond)] if op.ceil_mode else op.padding
+    return hlo.window_reduce(input, "maximum", op.kernel_dims, op.stride, sides, op.dilation)

@@ -2,16 +2,40 @@
 
 from tripyapi.trace.nn.avgpool import Avgpool
 from tripybuild.tensorrt import layers as trt
+from tripybuild.types import shapes
 
 
 def lower(op: Avgpool, input: trt.Value) -> trt.Value:
     """Lower `avgpool` to the `tensorrt` dialect."""
-    return trt.pooling(
-        input,
-        "kAVERAGE",
-        op.kernel_dims,
-        stride=op.stride,
-        pre_padding=[p[0] for p in op.padding],
-        post_padding=[p[1] for p in op.padding],
-        average_count_excludes_padding=not op.count_include_pad,
+    edge = [0, 0, *[0 - p[0] for p in op.padding]]
+    N, C, *D = op.input.shape
+    P = [d + sum(p) for d, p in zip(D, op.padding)]
+    S = [N, C, *D]
+    spread = (
+        op.ceil_mode and op.count_include_pad and shapes.some(n > 0 for p in op.padding for n in p)
     )
+    one = [1] if len(D) == 1 else []
+    steps = [*one, *op.stride]
+    before = [*[0 for n in one], *[p[0] for p in op.padding]]
+    rest = [
+        shapes.smallest(p[1] + s, k) - 1 if op.ceil_mode else p[1]
+        for p, s, k in zip(op.padding, op.stride, op.kernel_dims)
+    ]
+    behind = [*[0 for n in one], *rest]
+    N, C, *E = op.outputs[0].shape
+    F = [N, C, *one, *E]
+    x = trt.slice(input, edge, [N, C, *P], [1 for n in S], mode="fill") if spread else input
+    flat = trt.reshape(x, [N, C, 1, *(P if spread else D)]) if len(D) == 1 else x
+    y = trt.pooling(
+        flat,
+        "kAVERAGE",
+        [*one, *op.kernel_dims],
+        stride=steps,
+        pre_padding=[0 for n in before] if spread else before,
+        post_padding=[shapes.smallest(s, k) - 1 for s, k in zip(steps, [*one, *op.kernel_dims])]
+        if spread
+        else behind,
+        average_count_excludes_padding=op.ceil_mode or not op.count_include_pad,
+    )
+    inside = trt.slice(y, [0 for n in F], F, [1 for n in F]) if op.ceil_mode else y
+    return trt.reshape(inside, [N, C, *E]) if len(D) == 1 else inside
