@@ -418,6 +418,59 @@ def test_one_report_has_all_that_is_missing(registry):
     assert "`not train or p == 0` does not hold" in str(found[1].notes)
 
 
+REPORT = """\
+error[import-unread]: no operator is ATen's `digamma`, which the model calls 2 times
+  --> {file}:2:5
+   |
+ 2 |     y = torch.digamma(x)
+   |     ^^^^^^^^^^^^^^^^^^^^
+note: at {file}:2 in `layers.0` (Block)
+hint: declare an operator with `aliases: {{aten: digamma}}`; there, it is `digamma(self)`
+
+error[import-unread]: no operator says this call of ATen's `dropout`
+  --> {file}:3:5
+   |
+ 3 |     return torch.dropout(y, 0.5, True)
+   |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+note: composition: `not train or p == 0` does not hold
+note: at {file}:3 in `layers.0` (Block)
+hint: declare an alias or a composition that says it, for `aten`
+
+error[import-disagreement]: this call of ATen's `relu` would be read as another type
+note: `relu` as `relu`: it is read as tensor<Bx4xf32>, and the source states tensor<Bx5xf32>
+note: at relu_0
+hint: the alias or the composition is wrong: mend it, or report it
+
+error[import-unread]: no operator is ATen's `vision.roi_align`
+note: at roi_align_0
+hint: it is none of ATen's own operators; export the model without it"""
+
+
+def test_the_report_to_the_letter(registry, tmp_path):
+    """Each operator with its first line, its places, why nothing says it, and what would."""
+    file = tmp_path / "model.py"
+    file.write_text(
+        "def forward(x):\n    y = torch.digamma(x)\n    return torch.dropout(y, 0.5, True)\n",
+        encoding="utf-8",
+    )
+    source = Source(x="float32[B, 4]")
+    results = [source.node("digamma", "float32[B, 4]", self=source[0], line=2) for _ in range(2)]
+    results.append(
+        source.node("dropout", "float32[B, 4]", input=source[0], p=0.5, train=True, line=3)
+    )
+    for node in source.nodes:
+        node.place = SourcePlace("", str(file), node.place.line)
+    results.append(source.node("relu", "float32[B, 5]", self=source[0]))
+    results.append(source.node("roi_align", "float32[B, 4]", input=source[0]))
+    source.nodes[-1].domain = "vision"
+    for node in source.nodes[-2:]:
+        node.place, node.modules = SourcePlace(node.results[0].name), ()
+    with pytest.raises(DiagnosticError) as error:
+        translate(source.program(*results), registry)
+
+    assert str(error.value) == REPORT.format(file=file)
+
+
 def test_data_of_what_is_missing_is_no_second_problem(registry):
     source = Source("onnx", x="float32[B, 6]")
     shape = source.node("NonZero", "int64[2]", X=source[0])
