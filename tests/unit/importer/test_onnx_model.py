@@ -141,8 +141,8 @@ def test_weights_and_constants():
     found = load_model(model(nodes, [X], [Y], held))
 
     assert {path: each.is_constant for path, each in found.weights.items()} == {
-        "layer.0.up.w": False,
-        "layer.0.up.onnx_Mul_1": False,
+        "layer.0.up.mul_b": False,
+        "layer.0.up.mul_b_2": False,
         "two": True,
     }
     assert found.weights["two"].load().tolist() == [2.0]

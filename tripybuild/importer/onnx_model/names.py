@@ -109,22 +109,30 @@ def place_of(node: "NodeProto", said: Mapping[str, str]) -> SourcePlace:
 def weight_paths(
     weights: Sequence[ForeignWeight], nodes: Iterable[ForeignNode]
 ) -> dict[str, ForeignWeight]:
-    """Weights by path: their own name where it is one, else one in the module that reads them."""
-    readers: dict[int, list[str]] = {id(each): [] for each in weights}
+    """Weights by path: their own name where it is one, else one in the module that reads them.
+
+    The latter is that of the parameter that the weight is, so that it is the same one in modules
+    that are alike: exporters number what they name.
+    """
+    readers: dict[int, list[tuple[str, str]]] = {id(each): [] for each in weights}
     for node in nodes:
         path = node.modules[-1].path if node.modules else ""
-        for value in _tensors(node.arguments):
+        for parameter, value in _tensors(node.arguments):
             if id(value) in readers:
-                readers[id(value)].append(path)
+                readers[id(value)].append((path, f"{node.operator}_{parameter}"))
     found: dict[str, ForeignWeight] = {}
     inner: Counter[str] = Counter()
     for weight in weights:
-        path = weight.name
-        if weight.is_constant or "." not in path or not _is_path(path):
-            module = _common_path(readers[id(weight)])
-            path = ".".join([*([module] if module else []), identifier(path, "weight")])
+        read = readers[id(weight)]
+        module = _common_path([path for path, _ in read])
+        base = weight.name
+        if weight.is_constant or "." not in base or not _is_path(base):
+            leaf = identifier(read[0][1].lower() if module else base, "weight")
+            base = f"{module}.{leaf}" if module else leaf
+        path, count = base, 1
         while _taken(path, found, inner):
-            path = f"{path}_{len(found)}"
+            count += 1
+            path = f"{base}_{count}"
         found[path] = weight
         inner.update(_prefixes(path))
     return found
@@ -147,12 +155,11 @@ def _common_path(paths: Sequence[str]) -> str:
     return ".".join(parts[0] for parts in shared)
 
 
-def _tensors(arguments: Mapping[str, Any]) -> Iterable[ForeignValue]:
-    for value in arguments.values():
-        if isinstance(value, ForeignValue):
-            yield value
-        elif isinstance(value, list):
-            yield from (each for each in value if isinstance(each, ForeignValue))
+def _tensors(arguments: Mapping[str, Any]) -> Iterable[tuple[str, ForeignValue]]:
+    for name, value in arguments.items():
+        for each in value if isinstance(value, list) else [value]:
+            if isinstance(each, ForeignValue):
+                yield name, each
 
 
 def _is_path(text: str) -> bool:
