@@ -79,6 +79,8 @@ OLD = [
     (12, "Softmax(float32[2, 3, 4], axis=1)"),
     (13, "ReduceL2(float32[2, 3], axes=[1])"),
     (9, "Dropout(float32[2, 3], ratio=0.3)"),
+    (7, "LSTM(float32[5, 2, 3], float32[1, 16, 3], float32[1, 16, 4], hidden_size=4)"),
+    (14, "GRU(float32[2, 5, 3], float32[1, 12, 3], float32[1, 12, 4], hidden_size=4, layout=1)"),
 ]
 
 
