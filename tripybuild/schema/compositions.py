@@ -133,12 +133,12 @@ def read_compositions(
         file: Its keys, validated.
         operators: The names that snippets can call.
     """
-    reader = _Reader(document, file, operators)
+    reader = _CompositionReader(document, file, operators)
     ignores = frozenset(reader.ignored(file.ignores, None, ("ignores",)))
     return ForeignSystem(ignores, dict(reader.operators())), reader.found
 
 
-class _Reader:
+class _CompositionReader:
     """Reads one file; `found` is all that is wrong with it."""
 
     def __init__(

@@ -33,7 +33,7 @@ from tripybuild.schema.operator.operator import Alias, Attribute, Input, Operato
 from tripybuild.symbolic.conditions import UndecidedSize
 from tripybuild.trace.values import TensorType
 from tripybuild.types.dtypes import BY_NAME, dtype
-from tripybuild.types.patterns import ValuePattern, options
+from tripybuild.types.patterns import ValuePattern, options, tensors
 from tripybuild.types.vocabulary import CONSTANTS
 
 Arguments = Mapping[str, Any]
@@ -75,7 +75,7 @@ Reading = CallReading | CompositionReading
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class UnreadCall:
     """Why nothing says a call: a reason for each alias and composition, none where none exists."""
 
     reasons: tuple[str, ...] = ()
@@ -116,7 +116,7 @@ class Readings:
 
     def read(
         self, operator: str, arguments: Arguments, results: ResultTypes = ()
-    ) -> Reading | Refusal:
+    ) -> Reading | UnreadCall:
         """What a call is here.
 
         Args:
@@ -129,7 +129,7 @@ class Readings:
             if not isinstance(each, str):
                 return each
             reasons.append(each)
-        return Refusal(tuple(reasons))
+        return UnreadCall(tuple(reasons))
 
     def candidates(
         self, operator: str, arguments: Arguments, results: ResultTypes = ()
@@ -188,7 +188,7 @@ def _check_parameters(
     older = {**signature.defaults, **defaults}
     for parameter, value in given.items():
         if parameter not in spoken and not _is_default(value, older.get(parameter)):
-            raise UnreadableError(f"it has `{parameter}={_shown(value)}`")
+            raise UnreadableError(f"it has `{parameter}={_value_text(value)}`")
 
 
 def _is_default(value: Any, default: Any) -> bool:
@@ -248,11 +248,12 @@ def _read_alias(
         if not _holds(alias.reads_when, wrapped):
             raise UnreadableError(f"`{alias.reads_when.text}` does not hold")
     own = _own_arguments(operator, alias, given, stated)
+    _check_ranks(operator, own)
     said = OwnCall.of(operator, own)
     if not said.applies(alias):
         assert alias.when is not None
         raise UnreadableError(f"`{alias.when.text}` does not hold")
-    _check_said(alias, given, said.arguments(alias), stated)
+    _check_forwards(alias, given, said.arguments(alias), stated)
     return own
 
 
@@ -262,6 +263,15 @@ def _holds(snippet: Snippet, names: Mapping[str, Any]) -> bool:
         return bool(_evaluate(snippet, names))
     except (UndecidedSize, UnknownDataError) as error:
         raise UnreadableError(str(error)) from error
+
+
+def _check_ranks(operator: Operator, own: Arguments) -> None:
+    """Each tensor has a rank that its input declares; only then are the sizes of shapes bound."""
+    for name, value in own.items():
+        if name in operator.inputs and isinstance(value, CallValue):
+            shapes = list(tensors(operator.inputs[name].pattern))
+            if shapes and all(each.match(value.shape) is None for each in shapes):
+                raise UnreadableError(f"`{name}` is {_value_text(value)} of rank {value.rank}")
 
 
 def _evaluate(snippet: Snippet, names: Mapping[str, Any]) -> Any:
@@ -289,11 +299,11 @@ def _own_arguments(
             if not _may_be_none(argument):
                 raise UnreadableError(f"`{name}` cannot be None")
         else:
-            found[name] = _fitting(argument, value)
+            found[name] = _argument_value(argument, value)
     return found
 
 
-def _fitting(argument: Input | Attribute, value: Any) -> Any:
+def _argument_value(argument: Input | Attribute, value: Any) -> Any:
     """A value as the argument takes it; ONNX writes truth as a number."""
     if isinstance(argument, Input) and is_tensor(value):
         return value
@@ -310,7 +320,7 @@ def _may_be_none(argument: Input | Attribute) -> bool:
     return isinstance(default, ast.Constant) and default.value is None
 
 
-def _check_said(
+def _check_forwards(
     alias: Alias, given: Arguments, said: Mapping[str, Any], stated: TensorType | None
 ) -> None:
     """What is said forwards is what was given, but for what several values say."""
@@ -323,15 +333,15 @@ def _check_said(
         truth = same(value, there)
         if truth is not True:
             unsure = " for all sizes" if truth is not False else ""
-            reason = f"`{parameter}` is {_shown(there)}, and not {_shown(value)}{unsure}"
+            reason = f"`{parameter}` is {_value_text(there)}, and not {_value_text(value)}{unsure}"
             raise UnreadableError(reason)
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if isinstance(value, CallValue):
         return f"`{value.name}`" if value.name else f"a {value.type}"
     if isinstance(value, (list, tuple)):
-        text = f"[{', '.join(map(_shown, value))}]"
+        text = f"[{', '.join(map(_value_text, value))}]"
     else:
         text = str(value) if isinstance(value, dtype) else repr(value)
     return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 3]}..."

@@ -39,16 +39,16 @@ def elements(value: CallValue) -> Any:
     for size in value.shape:
         count = count * size
     if not isinstance(count, int) or count > MOST_ELEMENTS:
-        raise UnknownDataError(f"{_shown(value)} is data, and an argument must be known")
+        raise UnknownDataError(f"{_tensor_text(value)} is data, and an argument must be known")
     data = value.data
     if data is None and value.weight is not None:
         data = value.weight.load()
     if data is None:
-        raise UnknownDataError(f"{_shown(value)} is computed, and an argument must be known")
+        raise UnknownDataError(f"{_tensor_text(value)} is computed, and an argument must be known")
     return data.tolist()
 
 
-def _shown(value: CallValue) -> str:
+def _tensor_text(value: CallValue) -> str:
     return f"`{value.name}`" if value.name else f"a {value.type}"
 
 
