@@ -154,6 +154,7 @@ class ForeignProgram:
         examples: An array for each input, to compare both programs with.
         run: Gives what the source gives for the examples, by output.
         notes: What was dropped or folded, one sentence each, for the report.
+        advice: What helps where operators are not read.
         input_names: What the source calls inputs, where that is no identifier.
     """
 
@@ -169,4 +170,5 @@ class ForeignProgram:
     opset: int | None = None
     run: Callable[[], Mapping[str, np.ndarray[Any, Any]]] | None = None
     notes: list[str] = field(default_factory=list)
+    advice: str = ""
     input_names: Mapping[str, str] = field(default_factory=dict)

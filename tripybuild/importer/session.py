@@ -21,9 +21,11 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.importer.foreign_program import ForeignProgram
 from tripybuild.importer.spec_writer import WrittenSpec, write_spec
 from tripybuild.importer.translation.program import translate
+from tripybuild.importer.translation.report import UnreadProgramError
 from tripybuild.model.libraries import OperatorLibrary, builtin_library
 from tripybuild.packages.libraries import Registries, folder_list, model_libraries
 from tripybuild.process.atomic_write import write_error
+from tripybuild.process.gc_pause import pause_gc
 from tripybuild.schema.load import Registry, load_registries
 from tripybuild.symbolic.dims import evaluate
 from tripybuild.types.dtypes import floating
@@ -64,7 +66,8 @@ class ImportRequest:
 
     def registry(self) -> Registry:
         """The declarations that calls are read with."""
-        return load_registries(folder_list(self.registries))
+        with pause_gc():
+            return load_registries(folder_list(self.registries))
 
     def libraries(self, spec: Path) -> Sequence[OperatorLibrary]:
         """Where the public functions of these declarations are."""
@@ -154,8 +157,17 @@ def write_foreign(
     Raises:
         DiagnosticError: With all that cannot be said.
     """
-    calls = translate(program, registry, request.libraries(folder / SPEC))
-    return write_spec(calls, registry, by_name=True)
+    try:
+        calls = translate(program, registry, request.libraries(folder / SPEC))
+    except UnreadProgramError as error:
+        if not program.advice:
+            raise
+        message = f"`{program.name}` is not decomposed, and only PyTorch can break up its operators"
+        advice = Diagnostic("import-not-decomposed", message, hint=program.advice)
+        found = [*error.diagnostics, advice]
+        raise UnreadProgramError(program, error.failures, found) from error
+    with pause_gc():
+        return write_spec(calls, registry, by_name=True)
 
 
 def store_spec(written: WrittenSpec, folder: Path, *, force: bool = False) -> list[Path]:

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.importer.foreign_program import ForeignProgram
 from tripybuild.importer.pytorch.archive import Archive, StoredTensor, malformed
-from tripybuild.importer.pytorch.assembly import assemble
+from tripybuild.importer.pytorch.assembly import DECOMPOSE_HINT, assemble
 from tripybuild.importer.pytorch.sizes import single_symbol
 from tripybuild.importer.pytorch.source_program import (
     BY_TORCH,
@@ -39,6 +39,7 @@ from tripybuild.importer.pytorch.source_program import (
 
 SUFFIX = ".pt2"
 _SCHEMA = 8  # the major version of the JSON's schema
+_UNDECOMPOSED = "TRAINING"  # what PyTorch calls its operators as they were called
 _UNBOUNDED = 1 << 62
 # What the JSON's schema numbers.
 _DTYPES = {
@@ -90,7 +91,10 @@ def read_archive(path: Path, name: str | None = None) -> ForeignProgram:
             hint = "save it with a version of PyTorch from 2.8 on"
             raise DiagnosticError(Diagnostic("import-malformed", message, hint=hint))
         source = _Reader(program, archive).source(name)
-    return assemble(source)
+    read = assemble(source)
+    if _UNDECOMPOSED in program.get("verifiers", ()):
+        read.advice = DECOMPOSE_HINT
+    return read
 
 
 @contextmanager
