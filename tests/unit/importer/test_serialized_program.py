@@ -144,6 +144,57 @@ def branch(operator: str) -> dict[str, Any]:
     return {"as_graph": {"name": operator, "graph": graph | {"tensor_values": values}}}
 
 
+def renamed(given: Any, old: str, new: str) -> Any:
+    """The same data with another string in the place of one."""
+    if isinstance(given, dict):
+        return {new if key == old else key: renamed(each, old, new) for key, each in given.items()}
+    if isinstance(given, list):
+        return [renamed(each, old, new) for each in given]
+    return new if given == old else given
+
+
+@pytest.mark.parametrize(
+    ("name", "read_as"),
+    [
+        ("a b", "a_b"),
+        ("x: y\n  evil: 1", "x_y_evil_1"),
+        ("1x", "{kind}_1x"),
+        ("class", "{kind}_class"),
+        ("/a/b", "a_b"),
+        ("é", "{kind}"),
+        ("__class__", "{kind}_class_"),
+        ("a" * 300, "a" * 72),
+    ],
+)
+def test_names_that_are_no_identifiers_become_some(tmp_path: Path, name: str, read_as: str) -> None:
+    given = renamed(program(), "x", name)
+    read = read_archive(written(tmp_path, files(program=given)))
+    assert read.graph.inputs[0].name == read_as.format(kind="input")
+    given, weights = (renamed(e, "fc.weight", f"fc.{name}") for e in (program(), config()))
+    read = read_archive(written(tmp_path, files(program=given, config=weights)))
+    (found,) = read.weights
+    assert found == f"fc.{read_as.format(kind='part')}"
+    spec = '[1, {"type": "builtins.dict", "context": %s, "children_spec": [%s]}]'
+    leaf = '{"type": null, "context": null, "children_spec": []}'
+    given = program()
+    signature = {"out_spec": spec % (json.dumps(json.dumps([name])), leaf)}
+    given["graph_module"]["module_call_graph"] = [{"fqn": "", "signature": signature}]
+    read = read_archive(written(tmp_path, files(program=given)))
+    assert read.graph.outputs[0][0] == read_as.format(kind="output")
+
+
+def test_two_weights_that_a_spec_cannot_tell_apart_are_refused(tmp_path: Path) -> None:
+    given, weights = program(), config()
+    signature, graph = given["graph_module"]["signature"], given["graph_module"]["graph"]
+    for at, name in enumerate(("a b", "a-b")):
+        weights["config"][name] = weights["config"]["fc.weight"]
+        graph["tensor_values"][f"w{at}"] = meta(2, 3)
+        parameter = {"arg": {"name": f"w{at}"}, "parameter_name": name}
+        signature["input_specs"].append({"parameter": parameter})
+    found = refused(written(tmp_path, files(program=given, config=weights)))
+    assert "`a b` and `a-b` both are `a_b`" in found.message
+
+
 def test_control_flow_has_graphs(tmp_path: Path) -> None:
     changed = program()
     graph = changed["graph_module"]["graph"]

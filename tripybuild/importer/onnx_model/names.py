@@ -31,6 +31,7 @@ _SCOPES, _CLASSES = "pkg.torch.onnx.name_scopes", "pkg.torch.onnx.class_hierarch
 _STACK = "pkg.torch.onnx.stack_trace"
 _LINE = re.compile(r'File "(?P<file>[^"\n]+)", line (?P<line>\d{1,9}), in')
 _LONGEST = 1 << 14  # of metadata that are read
+LONGEST_NAME = 72  # what a spec takes, with room for a number behind it
 _PART = re.compile(r"[A-Za-z_]\w*|\d+", re.ASCII)
 
 
@@ -68,7 +69,8 @@ def identifier(name: str, otherwise: str) -> str:
     if found[0].isdigit():
         found = f"{otherwise}_{found}"
     taken = keyword.iskeyword(found) or found in RESERVED or "__" in found
-    return f"{otherwise}_{found}".replace("__", "_") if taken else found
+    found = re.sub("_+", "_", f"{otherwise}_{found}") if taken else found
+    return found[:LONGEST_NAME]
 
 
 def metadata_of(node: "NodeProto") -> Mapping[str, str]:

@@ -20,6 +20,7 @@ from tripybuild.importer.foreign_program import (
     ModuleCall,
     SourcePlace,
 )
+from tripybuild.importer.onnx_model.names import UniqueNames, identifier
 from tripybuild.importer.pytorch.sizes import SizeTable, choose_names
 from tripybuild.importer.pytorch.source_program import (
     BY_TORCH,
@@ -33,6 +34,7 @@ from tripybuild.importer.pytorch.source_program import (
     SourceProgram,
     SourceSymbol,
     TensorMeta,
+    spec_path,
 )
 from tripybuild.trace.values import TensorType
 from tripybuild.types.size_range import SizeRange
@@ -63,6 +65,9 @@ def assemble(source: SourceProgram) -> ForeignProgram:
     tensors = [(each.name, each.meta) for each in given if isinstance(each.meta, TensorMeta)]
     assembly = Assembly(_sizes(source, tensors))
     inputs = [assembly.tensor(name, meta) for name, meta in tensors]
+    names = UniqueNames("input", (spec_path(path).partition(".")[0] for path in source.weights))
+    for value in inputs:
+        value.name = names.find(value.name)
     weights, tied = _weights(source, assembly)
     nodes = list(assembly.nodes(source.nodes))
     outputs: list[tuple[str, ForeignValue]] = []
@@ -77,7 +82,8 @@ def assemble(source: SourceProgram) -> ForeignProgram:
                 value is not None
             )
         elif each.is_update:
-            updates[tied.get(each.name, each.name)] = value
+            path = spec_path(each.name)
+            updates[tied.get(path, path)] = value
         else:
             outputs.append((each.name, value))
     return ForeignProgram(
@@ -103,7 +109,9 @@ def _sizes(source: SourceProgram, inputs: Sequence[tuple[str, TensorMeta]]) -> S
     known = {symbol: each.name for symbol, each in source.symbols.items() if each.name}
     shapes = [meta.sizes for _, meta in inputs]
     table = SizeTable()
-    for symbol, name in choose_names(shapes, known, [name for name, _ in inputs]).items():
+    taken = [name for name, _ in inputs] + [each.name for each in source.outputs]
+    taken += [spec_path(path).partition(".")[0] for path in source.weights]
+    for symbol, name in choose_names(shapes, known, taken).items():
         each = source.symbols.get(symbol, SourceSymbol())
         low, high = max(each.low, 1), each.high
         example = max(low if each.example is None else each.example, low)
@@ -120,14 +128,18 @@ def _weights(
     weights: dict[str, ForeignWeight] = {}
     tied: dict[str, str] = {}
     first: dict[Hashable, str] = {}
+    originals: dict[str, str] = {}
     for each in source.inputs:
         if not each.path:
             continue
         assert isinstance(each.meta, TensorMeta)
-        data = source.weights[each.path]
-        path = first.setdefault(data.identity, each.path)
-        if path != each.path:
-            tied[each.path] = path
+        data, own = source.weights[each.path], spec_path(each.path)
+        if originals.setdefault(own, each.path) != each.path:
+            message = f"the weights `{originals[own]}` and `{each.path}` both are `{own}` in a spec"
+            raise DiagnosticError(Diagnostic("import-unsupported", message))
+        path = first.setdefault(data.identity, own)
+        if path != own:
+            tied[own] = path
         if path not in weights:
             weights[path] = ForeignWeight(
                 path,
@@ -353,7 +365,8 @@ def _module_calls(stack: Sequence[tuple[str, str, str]]) -> Iterator[ModuleCall]
     for key, path, class_name in stack:
         if path and not path.startswith(_WITHOUT_MODULE):
             call = int(key.rpartition("@")[2]) if _CALL.search(key) else 0
-            yield ModuleCall(path.partition("@")[0], class_name.rpartition(".")[2], call)
+            last = class_name.rpartition(".")[2]
+            yield ModuleCall(spec_path(path.partition("@")[0]), identifier(last, "Module"), call)
 
 
 def _place(trace: str) -> SourcePlace | None:

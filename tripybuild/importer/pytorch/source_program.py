@@ -1,6 +1,5 @@
 """Programs of PyTorch in the form that both readers give: of a graph in memory and of a file."""
 
-import keyword
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from tripybuild.importer.foreign_program import CheckpointPlace
+from tripybuild.importer.onnx_model.names import UniqueNames, identifier
 from tripybuild.schema.foreign import signatures
 from tripybuild.types.dtypes import BY_NAME, dtype
 
 BY_TORCH: Mapping[str, dtype] = {each.torch: each for each in BY_NAME.values() if each.torch}
+_NUMBER = re.compile(r"\d+", re.ASCII)
 HIGHER_ORDER = "higher_order"  # the namespace of the operators that take graphs
 
 
@@ -146,14 +147,14 @@ def output_names(paths: Sequence[tuple[str, ...]], count: int) -> list[str]:
     """Give each output a name that is an identifier: its keys in what the model returns."""
     if len(paths) != count:
         paths = [(str(at),) for at in range(count)] if count > 1 else [()]
-    names: list[str] = []
-    for path in paths:
-        plain = re.sub(r"\W", "_", "_".join(path)) or "output"
-        plain = plain if plain[0].isalpha() else f"output_{plain.lstrip('_')}"
-        plain = f"{plain}_" if keyword.iskeyword(plain) else plain
-        again = sum(each == plain for each in names)
-        names.append(f"{plain}_{again}" if again else plain)
-    return names
+    names = UniqueNames("output")
+    return [names.make("_".join(path)) for path in paths]
+
+
+def spec_path(path: str) -> str:
+    """Give the path of a module or a weight with names that a spec can have."""
+    parts = path.split(".")
+    return ".".join(part if _NUMBER.fullmatch(part) else identifier(part, "part") for part in parts)
 
 
 def model_name(stacks: Iterable[tuple[str, str, str]]) -> str:
@@ -161,7 +162,8 @@ def model_name(stacks: Iterable[tuple[str, str, str]]) -> str:
     for _, path, class_name in stacks:
         if not path:
             last = class_name.rpartition(".")[2]
-            return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", last).lower()
+            words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", last).lower()
+            return identifier(words, "model")
     return "model"
 
 
