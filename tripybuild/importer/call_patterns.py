@@ -66,6 +66,7 @@ class CallPattern:
         bound: What names are.
         defaults: What names are in a condition where nothing has bound them.
         calls: The calls that were compared, the last one first.
+        owner: The operator whose inputs the names are, and whose shapes bind further names.
         is_commutative: Whether operands may change places where a sign has an operator that is
             also a reflected one.
     """
@@ -78,6 +79,7 @@ class CallPattern:
     defaults: Mapping[str, Any] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
     is_commutative: bool = False
+    owner: Operator | None = None
     snippets: int = 0
 
     def add_lines(self, program: Program) -> ast.expr:
@@ -134,7 +136,7 @@ class CallPattern:
     def _name(self, name: str, value: Any) -> bool:
         if name in self.bound:
             return same(self.bound[name], value)
-        if isinstance(value, CallValue) != self.names[name]:
+        if value is not None and isinstance(value, CallValue) != self.names[name]:
             return False
         self.bound[name] = value
         return True
@@ -157,14 +159,28 @@ class CallPattern:
         Raises:
             _UnboundError: Something that it reads is not bound, or it has no value.
         """
-        names = {name: self._value_of(name) for name in free_names(node) if self._is_own(name)}
+        known = {*SHAPE.functions, *SHAPE.constants, *BY_NAME}
+        wanted = (name for name in free_names(node) if name not in known)
+        names = {name: self._value_of(name) for name in wanted if self._is_own(name)}
         try:
             return evaluate(node, {**BY_NAME, **names}, SHAPE, passes=(UndecidedSize,))
         except (EvaluationError, UndecidedSize) as error:
             raise _UnboundError(str(error)) from error
 
+    @property
+    def _shown(self) -> Mapping[str, Any]:
+        """What the shapes of the inputs that are bound say, and what is inferred of them."""
+        if self.owner is None:
+            return {}
+        arguments = [each.name for each in self.owner.arguments()]
+        try:
+            return inferred(self.owner, {name: self.bound.get(name) for name in arguments})
+        except (EvaluationError, UndecidedSize):
+            return {}
+
     def _is_own(self, name: str) -> bool:
-        return any(name in each for each in (self.bound, self.lines, self.names, self.defaults))
+        known = (self.bound, self.lines, self.names, self.defaults)
+        return any(name in each for each in known) or self.owner is not None
 
     def _value_of(self, name: str) -> Any:
         if name in self.bound:
@@ -173,6 +189,8 @@ class CallPattern:
             return self.value(self.lines[name])
         if name in self.defaults:
             return self.defaults[name]
+        if name in self._shown:
+            return self._shown[name]
         raise _UnboundError(name)
 
     # --- calls ---
@@ -181,10 +199,14 @@ class CallPattern:
         call = value.call
         if call is None:
             return False
+        kept, count = dict(self.bound), len(self.calls)
         for name, given in self._forms(node):
             if call.operator == name and value.index == 0 and self._arguments(call, given):
                 self.calls.append(call)
                 return True
+            self.bound.clear()
+            self.bound.update(kept)
+            del self.calls[count:]
         return False
 
     def _forms(self, node: ast.expr) -> Iterator[tuple[str, Mapping[str, ast.expr]]]:
@@ -289,10 +311,9 @@ def inferred(operator: Operator, arguments: Mapping[str, Any]) -> dict[str, Any]
                 bound |= pattern.bindings(value.shape)
                 bound[pattern.element] = value.dtype
             names |= {name: found for name, found in bound.items() if names.get(name) is None}
-    found = {}
     for name, snippet in operator.infer.items():
-        names[name] = found[name] = evaluate(snippet.program, names, SHAPE, passes=(UndecidedSize,))
-    return found
+        names[name] = evaluate(snippet.program, names, SHAPE, passes=(UndecidedSize,))
+    return {name: value for name, value in names.items() if name not in {*BY_NAME, *arguments}}
 
 
 def _words(pattern: object) -> Sequence[str]:

@@ -124,6 +124,10 @@ class OperatorBody(StrictModel):
     on_sizes: Expression = None
     shortcut: Expression = None
     decompose: str | CasesEntry | None = None
+    equivalents: list[str] = Field(
+        default_factory=list,
+        description="Expressions that compute the same; importers say them with the operator.",
+    )
     reference: str | CasesEntry | None = None
     lower: dict[Literal["tensorrt", "stablehlo", "onnx"], str | CasesEntry] = Field(
         default_factory=dict

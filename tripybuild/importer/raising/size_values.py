@@ -139,6 +139,20 @@ class SizeValues:
         result = self.library.operator(call.operator)(**arguments)
         return list(result) if isinstance(result, (list, tuple)) else [result]
 
+    def compute(self, call: Call, number: int, given: Mapping[int, Array]) -> Any:
+        """The only result of a call, with all calls before it up to what is given.
+
+        Raises:
+            LookupError: It depends on a tensor that is not given.
+        """
+        known = dict(given)
+        for value in list(_leaves([*call.arguments.values()])):
+            if isinstance(value, CallValue) and id(value) not in known:
+                if value.call is None or len(value.call.results) != 1:
+                    raise LookupError
+                known[id(value)] = np.asarray(self.compute(value.call, number, given))
+        return self.run(call, number, known)[0]
+
     def _argument(self, value: Any, number: int, given: Mapping[int, Array]) -> Any:
         match value:
             case CallValue() if id(value) in given:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tripybuild.importer.call_program import CallProgram
 from tripybuild.importer.foreign_program import ForeignWeight
+from tripybuild.importer.raising.equivalents import raise_compositions
 from tripybuild.importer.raising.simplify import simplify
 from tripybuild.importer.spec_writer.definitions import DefinitionWriter
 from tripybuild.importer.spec_writer.document import SpecDocument, main_float, model_name
@@ -43,7 +44,8 @@ def write_spec(program: CallProgram, registry: Registry, *, by_name: bool = Fals
         by_name: Whether the spec names the files of a checkpoint that hold its weights. They must
             then be beside it. Otherwise all weights are stored anew.
     """
-    program = close_regions(simplify(program, registry.operators), registry.operators)
+    program = raise_compositions(simplify(program, registry.operators), registry.operators)
+    program = close_regions(program, registry.operators)
     modules = RegistryModules(registry, main_float(program))
     writer = DefinitionWriter(program, registry.operators, modules)
     model = writer.write()

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from tripybuild.importer.spec_writer.texts import (
     PRODUCT,
+    Keyword,
     Number,
     Piece,
     Reference,
@@ -52,6 +53,13 @@ class Definition:
 
     def pieces(self) -> Iterator[Piece]:
         """All of it in one row, with words between; what has the same row is the same."""
+        for piece in self._pieces():
+            if isinstance(piece, Keyword):
+                yield from (piece.name, piece.value, str(piece.default))
+            else:
+                yield piece
+
+    def _pieces(self) -> Iterator[Piece]:
         for slot, type in self.inputs:
             yield from ("in", slot, type.dtype.name, *type.shape.pieces)
         for name, kind in self.parts.items():
@@ -105,9 +113,8 @@ def changed(definition: Definition, change: Change) -> Definition:
     """A definition with other pieces; they change in the order of `Definition.pieces`."""
 
     def text(old: Text) -> Text:
-        return Text.of(
-            *(new for piece in old.pieces for new in change(piece)), strength=old.strength
-        )
+        new = (each for piece in old.pieces for each in _changed_piece(piece, change))
+        return Text.of(*new, strength=old.strength)
 
     def type_text(old: TypeText) -> TypeText:
         return TypeText(old.dtype, text(old.shape))
@@ -128,6 +135,14 @@ def changed(definition: Definition, change: Change) -> Definition:
         outputs=[(slot, text(each)) for slot, each in definition.outputs],
         sizes=list(definition.sizes),
     )
+
+
+def _changed_piece(piece: Piece, change: Change) -> Iterable[Piece]:
+    if not isinstance(piece, Keyword):
+        return change(piece)
+    (value,) = change(piece.value)
+    assert isinstance(value, Number | Slot)
+    return (replace(piece, value=value),)
 
 
 def row_text(items: Sequence[Text]) -> Text:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from tripybuild.documents.document import parse
 from tripybuild.importer.call_program import CallProgram
 from tripybuild.importer.spec_writer.definition import Definition
-from tripybuild.importer.spec_writer.definitions import LONGEST
 from tripybuild.importer.spec_writer.size_names import SizeNames
 from tripybuild.importer.spec_writer.texts import (
+    Keyword,
     Number,
     Piece,
     Reference,
@@ -24,6 +24,7 @@ from tripybuild.schema.snippets.vocabularies import DTYPES, SHAPE
 from tripybuild.symbolic.dims import Dim
 from tripybuild.types.dtypes import dtype, float32
 
+WIDTH = 91  # of a name and its expression
 _FREE = re.compile(r"[A-Za-z_](?:[^:#\"'\n]|:(?! )|(?<! )#)*")
 _BETWEEN = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])|\W+", re.ASCII)
 _LETTERS = {"x": "xyzuvw", "H": "HWDLMN"}  # names of inputs, and of sizes that they say
@@ -202,6 +203,8 @@ class _DefinitionLines:
                 return self.named.get((value, role), str(value))
             case Dim():
                 return self.dims.get(piece, str(piece))
+            case Keyword():
+                return "" if piece.is_default else f", {piece.name}={self._piece(piece.value)}"
         return str(piece)
 
     def type(self, type: TypeText) -> str:
@@ -222,17 +225,30 @@ def _section(key: str, entries: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def _entry(name: str, value: str) -> Iterator[str]:
-    """A key with its expression; a list that is longer than a line has one item in each."""
-    if len(name) + len(value) <= LONGEST or not value.startswith("["):
+    """A key with its expression, which is broken within its brackets where a line is too short."""
+    if len(name) + len(value) <= WIDTH:
         yield f"  {name}: {quoted(value)}"
         return
+    node = ast.parse(value, mode="eval").body
+    whole = node.left if isinstance(node, ast.BinOp) else node
+    if isinstance(whole, ast.List):
+        items: Sequence[ast.AST] = whole.elts
+    else:
+        items = [*whole.args, *whole.keywords] if isinstance(whole, ast.Call) else []
+    if not items or whole.col_offset:
+        yield f"  {name}: {quoted(value)}"
+        return
+    texts = [ast.get_source_segment(value, item) or "" for item in items]
     yield f"  {name}: |"
-    yield "    ["
-    items = ast.parse(value, mode="eval").body
-    inner, behind = (items, "") if isinstance(items, ast.List) else (items.left, "")  # type: ignore[attr-defined]
-    behind = value[inner.end_col_offset :]
-    yield from (f"      {ast.get_source_segment(value, item)}," for item in inner.elts)
-    yield f"    ]{behind}"
+    yield f"    {value[: value.index(texts[0])]}"
+    line = ""
+    for text in texts:
+        if line and len(line) + len(text) >= WIDTH:
+            yield f"      {line}"
+            line = ""
+        line += f" {text}," if line else f"{text},"
+    yield f"      {line}"
+    yield f"    {value[(whole.end_col_offset or 0) - 1 :]}"
 
 
 def _mapping(key: str, value: object, indent: str = "") -> Iterator[str]:

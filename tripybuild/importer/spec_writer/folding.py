@@ -11,6 +11,7 @@ from tripybuild.importer.spec_writer.definition import (
     kind_pieces,
 )
 from tripybuild.importer.spec_writer.texts import (
+    Keyword,
     Number,
     Piece,
     Reference,
@@ -124,7 +125,8 @@ def _bound(definition: Definition, slots: Mapping[int, Slot]) -> set[Slot]:
 
 
 def _numbers(pieces: Iterable[Piece]) -> int:
-    return sum(isinstance(piece, Number) for piece in pieces)
+    values = (each.value if isinstance(each, Keyword) else each for each in pieces)
+    return sum(isinstance(each, Number) for each in values)
 
 
 def _hint(row: Sequence[Number], indexes: Sequence[int]) -> str:

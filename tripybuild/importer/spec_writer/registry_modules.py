@@ -12,7 +12,7 @@ from typing import Any
 from tripybuild.importer.call_patterns import CallPattern, operators_by_method, same
 from tripybuild.importer.call_program import Call, CallValue
 from tripybuild.importer.spec_writer.module_runs import ModuleNode, ModuleRun
-from tripybuild.importer.spec_writer.texts import Text, listed, literal
+from tripybuild.importer.spec_writer.texts import Keyword, Number, Text, listed, literal
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.schema.load import Registry
 from tripybuild.schema.model.model import load_module
@@ -56,11 +56,16 @@ class RegistryModules:
     def _text(self, part: Part, sizes: Mapping[str, Any]) -> Text:
         counted = _plain_sizes(part)
         given: list[Text] = []
+        last: list[Keyword] = []
         is_gapless = True
         for parameter in part.parameters:
             value, default = _shortest(parameter, sizes[parameter.name]), _default(parameter)
             if parameter.variable is not None:
                 default = self.main
+            if type(value) is type(default) is int:
+                last.append(Keyword(parameter.name, Number(value, "", parameter.name), default))
+                is_gapless = False
+                continue
             if parameter.default is not None and same(value, default):
                 is_gapless = False
                 continue
@@ -68,7 +73,7 @@ class RegistryModules:
             role = "size" if parameter.name in counted else parameter.name
             text = literal(value, role, parameter.name)
             given.append(text if is_gapless else Text.of(f"{parameter.name}=", text))
-        return Text.of(part.name, listed(given, "(", ")"))
+        return Text.of(part.name, listed(given, "(", ""), *last, ")")
 
 
 class _Match:

@@ -15,6 +15,7 @@ from tripybuild.importer.spec_writer.texts import Number, is_name
 
 SMALLEST = 3  # smaller numbers are axes, halves and pairs
 LARGEST_FACTOR = 4  # of the width, as that of a perceptron in the middle
+NARROW = 12  # a width of which multiples are that by chance
 _COUNT = re.compile(r"layer|depth|block")
 _SIZE = re.compile(
     r"size|dim|width|d_|heads?$|n_head|vocab|positions|embd|channels|labels|classes|ffn|inner"
@@ -101,6 +102,8 @@ def _name_multiples(used: Counter[tuple[int, str]], named: dict[tuple[int, str],
     if not widths:
         return
     width = max(widths, key=lambda each: used[each])
+    if width[0] < NARROW:
+        return
     for factor in range(2, LARGEST_FACTOR + 1):
         key = (factor * width[0], "size")
         if key in used:

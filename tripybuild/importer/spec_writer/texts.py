@@ -64,7 +64,21 @@ class Reference:
     to: Any
 
 
-Piece = str | Number | Dim | Slot | Reference
+@dataclass(frozen=True, slots=True)
+class Keyword:
+    """A last argument by name, which is not written where it is what the part has by default."""
+
+    name: str
+    value: Number | Slot
+    default: int
+
+    @property
+    def is_default(self) -> bool:
+        """Whether it is left out."""
+        return isinstance(self.value, Number) and self.value.value == self.default
+
+
+Piece = str | Number | Dim | Slot | Reference | Keyword
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +123,8 @@ def _length(piece: Piece) -> int:
             return max(len(piece.hint), 2)
         case Number():
             return len(str(piece.value))
+        case Keyword():
+            return 0 if piece.is_default else len(piece.name) + 5
         case Dim():
             return len(str(piece))
     return 8

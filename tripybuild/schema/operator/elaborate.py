@@ -4,7 +4,7 @@ Everything that is wrong with a file is found in one run; nothing here knows oth
 """
 
 import ast
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -116,6 +116,7 @@ class _OperatorElaboration:
             on_sizes=self.optional("on_sizes"),
             shortcut=self.optional("shortcut"),
             decompose=self.optional("decompose"),
+            equivalents=tuple(self.equivalents()),
             reference=self.optional("reference"),
             lower={n: self.snippet(e, d, ("lower", n)) for n, e, d in self.entries("lower")},
             targets=facts(self.entries("targets"), self.snippet),
@@ -137,6 +138,12 @@ class _OperatorElaboration:
         if doc is None:
             self.wrong("missing-key", "`doc` is missing", ("op",))
         return (doc or "").strip()
+
+    def equivalents(self) -> Iterator[Snippet]:
+        """The expressions that compute the same."""
+        texts, document = self.get("equivalents")
+        for index, text in enumerate(texts):
+            yield self.snippet(text, document, ("equivalents", index))
 
     def infer_snippets(self) -> dict[str, Snippet]:
         """What is computed of the arguments, by name."""

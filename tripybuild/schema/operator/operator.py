@@ -227,9 +227,9 @@ class Facts:
 class Operator:
     """A whole declaration.
 
-    `moves` says that it takes elements elsewhere and computes nothing. `path` is as shown to
-    people, `folder` the place below the registry's root. `on_sizes` is what     the operator does
-    to sizes that are tensors. `digest` is that of its text and its family's.
+    `moves` says that it takes elements elsewhere and computes nothing; `equivalents` compute the
+    same. `path` is as shown to people, `folder` the place below the registry's root. `on_sizes` is
+    what the operator does to sizes that are tensors. `digest` is that of its text and its family's.
     """
 
     name: str
@@ -263,6 +263,7 @@ class Operator:
     families: tuple[tuple[str, Document], ...] = ()
     family_paths: tuple[str, ...] = ()
     moves: bool = False
+    equivalents: tuple[Snippet, ...] = ()
     digest: str = ""
     _cache: dict[str, object] = field(default_factory=dict, repr=False)
 
@@ -313,6 +314,7 @@ class Operator:
         yield from (("shape", snippet) for snippet in self.infer.values())
         yield from (("shape", s) for s in (self.on_sizes,) if s)
         yield from (("decompose", s) for s in (self.shortcut, self.decompose) if s)
+        yield from (("decompose", s) for s in self.equivalents)
         yield from (("reference", s) for s in (self.reference,) if s)
         yield from self.lower.items()
         yield from (("shape", s) for s in self.cost.values())

@@ -1,0 +1,136 @@
+"""Equivalents: compositions that operators declare as theirs become calls of those.
+
+A composition that has the form of one is compared with the operator on random values, for several
+sets of sizes, before it is replaced.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from tripybuild.importer.call_patterns import CallPattern, default_of, operators_by_method, same
+from tripybuild.importer.call_program import Call, CallProgram, CallValue, needed_calls
+from tripybuild.importer.raising.size_values import SAMPLES, SizeValues
+from tripybuild.model.libraries import OperatorLibrary, builtin_library
+from tripybuild.schema.operator.operator import Operator, Snippet
+from tripybuild.types.patterns import TensorPattern, options
+
+CLOSE = 1e-4  # the largest difference, as a part of the largest value
+_SEED = 20
+
+
+def raise_compositions(
+    program: CallProgram,
+    operators: Mapping[str, Operator],
+    library: OperatorLibrary | None = None,
+) -> CallProgram:
+    """A program with operators in the place of what they declare as the same.
+
+    Args:
+        program: The program.
+        operators: The declarations that its calls are of, by name.
+        library: Where the public functions are; by default what tripybuild brings along.
+    """
+    work = _Raising(program, operators, library or builtin_library())
+    calls = [work.call(call) for call in program.graph.calls]
+    outputs = [value for _, value in program.graph.outputs]
+    kept = needed_calls(calls, [*outputs, *program.updates.values()])
+    return replace(program, graph=replace(program.graph, calls=kept))
+
+
+class _Raising:
+    def __init__(
+        self, program: CallProgram, operators: Mapping[str, Operator], library: OperatorLibrary
+    ) -> None:
+        self.operators = operators
+        self.values = SizeValues(program, operators, library)
+        self.methods = operators_by_method(operators)
+        self.declared = [(o, each) for o in operators.values() for each in o.equivalents]
+
+    def call(self, call: Call) -> Call:
+        """The call, or that of the operator that it is the last part of."""
+        if len(call.results) != 1:
+            return call
+        for operator, snippet in self.declared:
+            made = self._as(operator, snippet, call)
+            if made is not None:
+                for value in call.results:
+                    value.call = made
+                return made
+        return call
+
+    def _as(self, operator: Operator, snippet: Snippet, call: Call) -> Call | None:
+        inputs = {each.name: True for each in operator.inputs.values()}
+        names = {**inputs, **dict.fromkeys(operator.attributes, False)}
+        names |= dict.fromkeys(operator.types, False)
+        pattern = CallPattern(
+            self.operators, self.methods, names, owner=operator, is_commutative=True
+        )
+        result = pattern.add_lines(snippet.program)
+        if not pattern.match(result, call.results[0]):
+            return None
+        modules = call.node.modules if call.node is not None else ()
+        if any(each.node is None or each.node.modules != modules for each in pattern.calls):
+            return None  # it goes on in another module
+        arguments = {n: pattern.bound.get(n) for n in names if n not in operator.types}
+        given = {
+            name: value
+            for name, value in arguments.items()
+            if value is not None and not same(value, default_of(operator, name))
+        }
+        ordered = [each.name for each in operator.arguments() if each.name in given]
+        made = Call(operator.name, {n: given[n] for n in ordered}, call.results, False, call.node)
+        return made if self._fits(operator, made) and self._is_equal(call, made) else None
+
+    @staticmethod
+    def _fits(operator: Operator, made: Call) -> bool:
+        """Whether the operator takes what it would be given."""
+        for name, input in operator.inputs.items():
+            value = made.arguments.get(name)
+            if value is None:
+                if not input.optional:
+                    return False
+                continue
+            patterns = [p for p in options(input.pattern) if isinstance(p, TensorPattern)]
+            if not isinstance(value, CallValue) or not any(
+                _takes(operator, pattern, value) for pattern in patterns
+            ):
+                return False
+        return True
+
+    def _is_equal(self, call: Call, made: Call) -> bool:
+        """Whether both give the same for random values."""
+        (result,) = call.results
+        leaves = {id(v): v for v in _tensors(made)}
+        random = np.random.default_rng(_SEED)
+        for number in range(SAMPLES):
+            if not all(self.values.is_small(v, number) for v in (*leaves.values(), result)):
+                return False
+            given = {key: self._draw(random, v, number) for key, v in leaves.items()}
+            try:
+                wanted = np.asarray(self.values.compute(call, number, given))
+                found = np.asarray(self.values.run(made, number, given)[0])
+            except LookupError:
+                return False
+            limit = CLOSE * max(float(np.abs(wanted).max(initial=0)), 1e-3)
+            if wanted.shape != found.shape or not np.allclose(wanted, found, CLOSE, limit):
+                return False
+        return True
+
+    def _draw(self, random: np.random.Generator, value: CallValue, number: int) -> Any:
+        shape = self.values.shape(value.shape, number)
+        if value.dtype.kind != "float":
+            return random.integers(0, 2, shape).astype(value.dtype.numpy)
+        return random.normal(size=shape).astype(value.dtype.numpy)
+
+
+def _takes(operator: Operator, pattern: TensorPattern, value: CallValue) -> bool:
+    known = operator.types.get(pattern.element)
+    is_type = value.dtype in known if known is not None else value.dtype.name == pattern.element
+    return is_type and (pattern.shape is None or pattern.match(value.shape) is not None)
+
+
+def _tensors(call: Call) -> Iterator[CallValue]:
+    return (each for each in call.arguments.values() if isinstance(each, CallValue))
