@@ -1,13 +1,18 @@
 """Compositions of ONNX's operators: examples are as ONNX Runtime has them, or ONNX itself."""
 
+import re
+
 import numpy as np
 import pytest
 from call_programs import run_calls
+from onnx import defs
 from onnx_cases import Case, agree, expected, known_opsets, read_case
 from onnx_files import graph, model, node, typed, untyped, weight
 
 from tripybuild.importer.onnx_model.program import load_model
 from tripybuild.importer.translation.program import translate
+from tripybuild.onnx.table import NEWEST, OLDEST, operator_names
+from tripybuild.process.paths import CHECKOUT
 from tripybuild.schema.load import load_registries
 
 REGISTRY = load_registries([])
@@ -237,3 +242,24 @@ def test_arithmetic_on_shapes_leaves_no_call():
     ]
     dynamic = typed("x", shape=("B", "S"))
     assert compute(nodes, "y", held, (dynamic,)) in ([], ["reshape"])
+
+
+def test_what_is_not_imported_is_in_the_documentation():
+    """An operator has an alias, a composition, or a definition by ONNX; or a row there."""
+    names = {name for opset in range(OLDEST, NEWEST + 1) for name in operator_names(opset)}
+    read = set(REGISTRY.foreign["onnx"].operators)
+    for operator in REGISTRY.operators.values():
+        read |= {each.signature.name for each in operator.foreign if each.system == "onnx"}
+    schemas = {each.name: each for each in defs.get_all_schemas() if not each.domain}
+    read |= {
+        name
+        for name, each in schemas.items()
+        if each.has_function or each.has_context_dependent_function
+    }
+    page = (CHECKOUT / "docs" / "import.md").read_text(encoding="utf-8")
+    section = page.partition("## ONNX's operators")[2].partition("\n## ")[0]
+    rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
+    listed = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+
+    assert listed == names - read
+    assert f"Of the {len(names)} operators of ONNX's opsets 7 to 26, {len(listed)} are" in section
