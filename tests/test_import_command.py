@@ -60,6 +60,16 @@ class Odd(nn.Module):
 odd = Odd()
 
 
+class Fragile(nn.Module):
+    def forward(self, x):
+        if not torch.compiler.is_exporting():
+            raise RuntimeError("only exported")
+        return x * 2
+
+
+fragile = Fragile()
+
+
 def number():
     return 3
 
@@ -157,6 +167,12 @@ def test_a_difference_is_a_failure(
     code, text = ran("import", f"{model}:block", "-o", tmp_path)
     assert code == 1
     assert "error[import-mismatch]: the output `output` of" in text
+
+
+def test_a_source_that_cannot_be_run_is_not_compared(model: Path, tmp_path: Path) -> None:
+    code, text = ran("import", f"{model}:fragile", "-o", tmp_path)
+    assert code == 0, text
+    assert "Not compared with its source: it cannot be run: RuntimeError: only exported" in text
 
 
 def test_a_full_disk_leaves_nothing(

@@ -23,7 +23,6 @@ from tripybuild.importer.spec_writer import WrittenSpec, write_spec
 from tripybuild.importer.translation.program import translate
 from tripybuild.importer.translation.report import UnreadProgramError
 from tripybuild.model.libraries import OperatorLibrary, builtin_library
-from tripybuild.packages.libraries import Registries, folder_list, model_libraries
 from tripybuild.process.atomic_write import write_error
 from tripybuild.process.gc_pause import pause_gc
 from tripybuild.schema.load import Registry, load_registries
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from torch.nn import Module
 
     from tripybuild.compiler.executable import Executable
+    from tripybuild.packages.libraries import Registries
 
 Array = np.ndarray[Any, Any]
 SPEC = "model.yaml"
@@ -58,7 +58,7 @@ class ImportRequest:
         args: Tensors or infos by position.
     """
 
-    registries: Registries = None
+    registries: "Registries" = None
     inputs: Mapping[str, Any] = field(default_factory=dict)
     dynamic: Mapping[str, Any] = field(default_factory=dict)
     constants: Mapping[str, Array] = field(default_factory=dict)
@@ -66,11 +66,17 @@ class ImportRequest:
 
     def registry(self) -> Registry:
         """The declarations that calls are read with."""
+        given = self.registries or []
+        listed = [given] if isinstance(given, (str, Path)) else given
         with pause_gc():
-            return load_registries(folder_list(self.registries))
+            return load_registries([Path(each) for each in listed])
 
     def libraries(self, spec: Path) -> Sequence[OperatorLibrary]:
         """Where the public functions of these declarations are."""
+        if not self.registries:
+            return [builtin_library()]
+        from tripybuild.packages.libraries import model_libraries  # noqa: PLC0415 - heavy
+
         return [builtin_library(), *model_libraries(self.registries, spec)(())]
 
 
@@ -119,7 +125,7 @@ def read_object(
     """
     from tripybuild.importer.pytorch import exported_program  # noqa: PLC0415 - heavy
     from tripybuild.importer.pytorch.module_export import (  # noqa: PLC0415 - the same
-        ExportRequest,
+        ModuleInputs,
         read_module,
         require_torch,
     )
@@ -128,7 +134,7 @@ def read_object(
     import torch  # noqa: PLC0415 - heavy, and an extra
 
     if isinstance(source, torch.nn.Module):
-        given = ExportRequest(request.args, request.inputs, request.dynamic)
+        given = ModuleInputs(request.args, request.inputs, request.dynamic)
         registry = request.registry()
         return read_module(source, given, registry), registry
     if not isinstance(source, torch.export.ExportedProgram):
@@ -316,7 +322,11 @@ def source_outputs(
 ) -> Mapping[str, Array] | str:
     """Give what a source gives for the inputs, by output, or why it is not run."""
     if program.run is not None:
-        return program.run()
+        try:
+            return program.run()
+        except Exception as error:  # noqa: BLE001 - whatever the source raises for its examples
+            said = next(iter(str(error).splitlines()), "")
+            return f"it cannot be run: {type(error).__name__}: {said}"
     if path.suffix != ".onnx":
         return "a file's own program is not loaded; import the `ExportedProgram` to compare"
     if importlib.util.find_spec("onnxruntime") is None:

@@ -7,7 +7,7 @@ import pytest
 import tripyapi as tp
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.importer.foreign_program import ForeignProgram
-from tripybuild.importer.pytorch.module_export import ExportRequest, read_module
+from tripybuild.importer.pytorch.module_export import ModuleInputs, read_module
 from tripybuild.process import paths
 from tripybuild.testing.registry import registry
 from tripybuild.types.size_range import SizeRange
@@ -45,7 +45,7 @@ class Flow(nn.Module):
 
 def read(module: Any, *args: Any, **more: Any) -> ForeignProgram:
     """Read a module with these inputs."""
-    return read_module(module, ExportRequest(args, **more), registry(paths.registry()))
+    return read_module(module, ModuleInputs(args, **more), registry(paths.registry()))
 
 
 def refused(module: Any, *args: Any, **more: Any) -> Diagnostic:

@@ -195,7 +195,7 @@ def _read_python(
 ) -> "ForeignProgram":
     """Export the module that a Python file has, or that a function of it gives."""
     from tripybuild.importer.pytorch.module_export import (  # noqa: PLC0415 - heavy
-        ExportRequest,
+        ModuleInputs,
         is_module,
         read_module,
         require_torch,
@@ -214,7 +214,7 @@ def _read_python(
     named = {each.name for each in inputs}
     args = () if named else tuple(getattr(file, "args", ()))
     kwargs = {**getattr(file, "kwargs", {}), **request.inputs}
-    exported = ExportRequest(args, kwargs, varying)
+    exported = ModuleInputs(args, kwargs, varying)
     return read_module(found, exported, registry)
 
 

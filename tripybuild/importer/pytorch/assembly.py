@@ -25,15 +25,15 @@ from tripybuild.importer.pytorch.sizes import SizeTable, choose_names
 from tripybuild.importer.pytorch.source_program import (
     BY_TORCH,
     HIGHER_ORDER,
-    InnerGraph,
     Meta,
-    Reference,
     SizeMeta,
+    SourceGraph,
     SourceInput,
     SourceNode,
     SourceProgram,
     SourceSymbol,
     TensorMeta,
+    ValueName,
     spec_path,
 )
 from tripybuild.trace.values import TensorType
@@ -75,7 +75,7 @@ def assemble(source: SourceProgram) -> ForeignProgram:
     notes = []
     for each in source.outputs:
         value = (
-            assembly.values[each.value.name] if isinstance(each.value, Reference) else each.value
+            assembly.values[each.value.name] if isinstance(each.value, ValueName) else each.value
         )
         if not isinstance(value, ForeignValue):
             notes += [f"the output `{each.name}` is no tensor and was left out"] * (
@@ -246,7 +246,7 @@ class Assembly:
 
     def _argument(self, given: Any, found: list[Diagnostic]) -> Any:
         match given:
-            case Reference(name=name):
+            case ValueName(name=name):
                 value = self.values[name]
                 if isinstance(value, _Unreadable):
                     message = f"the number `{value.text}` depends on the values of tensors"
@@ -254,11 +254,11 @@ class Assembly:
                 return value
             case list() | tuple():
                 return [self._argument(each, found) for each in given]
-            case InnerGraph():
+            case SourceGraph():
                 return self._graph(given, found)
         return given
 
-    def _graph(self, inner: InnerGraph, found: list[Diagnostic]) -> ForeignGraph:
+    def _graph(self, inner: SourceGraph, found: list[Diagnostic]) -> ForeignGraph:
         """A graph within a node; numbers that it takes are sizes of the whole program."""
         outer, self.values = self.values, {}
         inputs = []
@@ -275,7 +275,7 @@ class Assembly:
         return ForeignGraph(inputs, live, outputs)
 
     def _inlined(
-        self, node: SourceNode, body: InnerGraph, given: Sequence[Any]
+        self, node: SourceNode, body: SourceGraph, given: Sequence[Any]
     ) -> Iterator[ForeignNode]:
         """The nodes of a graph that is only a scope of PyTorch's settings."""
         outer = self.values
@@ -317,12 +317,12 @@ def _effects_diagnostic(effects: Sequence[SourceNode]) -> Diagnostic:
     return Diagnostic("import-not-decomposed", message, hint=DECOMPOSE_HINT)
 
 
-def _wrapped(node: SourceNode) -> tuple[InnerGraph, Sequence[Any]] | None:
+def _wrapped(node: SourceNode) -> tuple[SourceGraph, Sequence[Any]] | None:
     """The graph of a scope that changes no numbers, with what it is called with."""
     if not node.operator.startswith("wrap_with_"):
         return None
     given = list(node.arguments.values())
-    at = next((i for i, each in enumerate(given) if isinstance(each, InnerGraph)), None)
+    at = next((i for i, each in enumerate(given) if isinstance(each, SourceGraph)), None)
     # Of the settings a dtype means one that operators compute in.
     if at is None or (node.operator == "wrap_with_autocast" and True in given[:3]):
         return None

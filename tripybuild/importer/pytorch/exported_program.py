@@ -14,11 +14,10 @@ from tripybuild.importer.pytorch.assembly import assemble
 from tripybuild.importer.pytorch.source_program import (
     BY_TORCH,
     HIGHER_ORDER,
-    InnerGraph,
     Meta,
     NodeMeta,
-    Reference,
     SizeMeta,
+    SourceGraph,
     SourceInput,
     SourceNode,
     SourceOutput,
@@ -26,6 +25,7 @@ from tripybuild.importer.pytorch.source_program import (
     SourceSymbol,
     SourceWeight,
     TensorMeta,
+    ValueName,
     leaf_keys,
     model_name,
     output_names,
@@ -296,7 +296,7 @@ def _argument(given: Any, module: "GraphModule") -> Any:
         case torch.fx.Node(op="get_attr"):
             return _inner(getattr(module, str(given.target)), given.name)
         case torch.fx.Node():
-            return Reference(_name(given))
+            return ValueName(_name(given))
         case list() | tuple():
             return [_argument(each, module) for each in given]
         case torch.dtype():
@@ -307,7 +307,7 @@ def _argument(given: Any, module: "GraphModule") -> Any:
     return given
 
 
-def _inner(module: Any, name: str) -> InnerGraph:
+def _inner(module: Any, name: str) -> SourceGraph:
     """The graph of control flow."""
     if not hasattr(module, "graph"):
         message = f"`{name}` is a tensor that only a part of the graph has"
@@ -316,7 +316,7 @@ def _inner(module: Any, name: str) -> InnerGraph:
     inputs = [(e.name, _meta(e.meta.get("val"))) for e in graph.nodes if e.op == "placeholder"]
     outputs = _argument(next(e for e in graph.nodes if e.op == "output").args[0], module)
     listed = outputs if isinstance(outputs, list) else [outputs]
-    return InnerGraph(inputs, _nodes(module), listed)
+    return SourceGraph(inputs, _nodes(module), listed)
 
 
 def _is_graph(given: Any) -> bool:

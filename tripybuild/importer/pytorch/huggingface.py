@@ -21,7 +21,7 @@ from tripybuild.importer.foreign_program import CheckpointPlace, ForeignProgram
 from tripybuild.importer.pytorch.module_export import (
     EXTRA,
     Dynamic,
-    ExportRequest,
+    ModuleInputs,
     export_without_gradients,
     read_module,
     require_torch,
@@ -64,7 +64,7 @@ def read_folder(
     require_torch()
     model = _load(folder, _model_class(folder, config))
     given = dict(inputs) if inputs else dict(_default_inputs(model))
-    request = ExportRequest((), given, dynamic or {}, optional=not inputs and not dynamic)
+    request = ModuleInputs((), given, dynamic or {}, optional=not inputs and not dynamic)
     name = str(config.get("model_type") or type(model).__name__)
     read = read_module(model, request, registry, name=name, export=_export)
     read.config = config
@@ -162,6 +162,7 @@ def _default_inputs(model: Any) -> Iterator[tuple[str, InputInfo]]:
         hint = f"state them: `--input '{main}=float32[B=1:8:64,16]'`"
         raise DiagnosticError(Diagnostic("missing-input", message, hint=hint))
     if config.is_encoder_decoder and "decoder_input_ids" in names:
+        longest = _first(text, "max_target_positions") or longest
         target = NamedDimension("T", 1, min(_USUAL_LENGTH, longest), longest)
         yield "decoder_input_ids", InputInfo([batch, target], int64)
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _FLOW_HINT = "say control flow that depends on data with `torch.cond` or `torch.while_loop`"
 EXTRA = "tripybuild[torch]"
 _UNSUITABLE = (0, 1)  # sizes of examples that PyTorch takes for constants
+_USUAL_EXAMPLE = 7  # a size of examples, since running them takes time
 # By input: a name for each dimension that varies, by its number or in order.
 Dynamic = Mapping[str, Mapping[int, Any] | Sequence[Any] | None]
 
@@ -54,7 +55,7 @@ def is_module(value: object) -> bool:
 
 
 @dataclass(slots=True)
-class ExportRequest:
+class ModuleInputs:
     """What a module is exported with.
 
     Attributes:
@@ -75,7 +76,7 @@ Export = Callable[["torch.nn.Module", tuple[Any, ...], dict[str, Any], Any], "Ex
 
 def read_module(
     module: "torch.nn.Module",
-    request: ExportRequest,
+    request: ModuleInputs,
     registry: Registry,
     *,
     name: str | None = None,
@@ -128,7 +129,7 @@ def export_without_gradients(
 class _Inputs:
     """The example inputs of a module, and the dimensions that vary, by parameter."""
 
-    def __init__(self, module: "torch.nn.Module", request: ExportRequest) -> None:
+    def __init__(self, module: "torch.nn.Module", request: ModuleInputs) -> None:
         self.module = module
         self.ranges: dict[str, SizeRange] = {}
         self.dims: dict[str, Any] = {}
@@ -188,8 +189,9 @@ class _Inputs:
     def _size(self, name: str, range: SizeRange) -> int:
         """A size of the range that no other dimension has and that PyTorch takes for one."""
         if name not in self._examples:
-            highest = range.opt + 64 if range.max is None else range.max
-            nearest = [*_outward(range.opt, range.min, highest)]
+            middle = max(range.min, min(range.opt, _USUAL_EXAMPLE))
+            highest = middle + 64 if range.max is None else range.max
+            nearest = [*_outward(middle, range.min, highest)]
             taken = {*self._examples.values(), *_UNSUITABLE}
             fitting = (each for each in nearest if each not in taken)
             self._examples[name] = next(fitting, range.opt)
@@ -261,7 +263,7 @@ def _named_sizes(owner: str, info: InputInfo) -> dict[int, Any]:
     }
 
 
-def _bind(module: "torch.nn.Module", request: ExportRequest) -> dict[str, Any]:
+def _bind(module: "torch.nn.Module", request: ModuleInputs) -> dict[str, Any]:
     """The inputs by parameter of `forward`."""
     signature = inspect.signature(module.forward)
     try:

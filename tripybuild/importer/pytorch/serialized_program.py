@@ -19,11 +19,10 @@ from tripybuild.importer.pytorch.sizes import single_symbol
 from tripybuild.importer.pytorch.source_program import (
     BY_TORCH,
     HIGHER_ORDER,
-    InnerGraph,
     Meta,
     NodeMeta,
-    Reference,
     SizeMeta,
+    SourceGraph,
     SourceInput,
     SourceNode,
     SourceOutput,
@@ -31,6 +30,7 @@ from tripybuild.importer.pytorch.source_program import (
     SourceSymbol,
     SourceWeight,
     TensorMeta,
+    ValueName,
     leaf_keys,
     model_name,
     output_names,
@@ -90,7 +90,7 @@ def read_archive(path: Path, name: str | None = None) -> ForeignProgram:
             message = f"`{path}` has the schema {version} of programs, and {_SCHEMA} is read"
             hint = "save it with a version of PyTorch from 2.8 on"
             raise DiagnosticError(Diagnostic("import-malformed", message, hint=hint))
-        source = _Reader(program, archive).source(name)
+        source = _ProgramReader(program, archive).source(name)
     read = assemble(source)
     if _UNDECOMPOSED in program.get("verifiers", ()):
         read.advice = DECOMPOSE_HINT
@@ -109,7 +109,7 @@ def _report_damage(path: Path) -> Iterator[None]:
         raise malformed(path, f"its program is not as PyTorch writes it: {what}") from error
 
 
-class _Reader:
+class _ProgramReader:
     """Reads the JSON of a program; `weights` are the entries of both of its lists by name."""
 
     def __init__(self, program: Mapping[str, Any], archive: Archive) -> None:
@@ -168,7 +168,7 @@ class _Reader:
             if kind == "user_output":
                 yield SourceOutput(self._argument(given["arg"]), next(names))
             elif kind == "buffer_mutation":
-                value = Reference(given["arg"]["name"])
+                value = ValueName(given["arg"]["name"])
                 yield SourceOutput(value, given["buffer_name"], is_update=True)
             else:
                 message = f"the program has a `{kind}`; a spec returns results and keeps buffers"
@@ -296,13 +296,13 @@ class _Reader:
                 return self._inner(value["graph"])
         raise ValueError(f"arguments of the kind `{kind}` are not known")
 
-    def _inner(self, graph: Mapping[str, Any]) -> InnerGraph:
+    def _inner(self, graph: Mapping[str, Any]) -> SourceGraph:
         names = [
             value.get("name") or value.get("as_name") for _, value in map(_only, graph["inputs"])
         ]
         inputs = [(name, self._meta(graph, name)) for name in names]
         outputs = [self._argument(each) for each in graph["outputs"]]
-        return InnerGraph(inputs, list(self._nodes(graph)), outputs)
+        return SourceGraph(inputs, list(self._nodes(graph)), outputs)
 
 
 def _only(union: Mapping[str, Any]) -> tuple[str, Any]:
@@ -314,7 +314,7 @@ def _only(union: Mapping[str, Any]) -> tuple[str, Any]:
 def _reference(given: Mapping[str, Any]) -> Any:
     """A value by its name, or a number."""
     if "as_name" in given or "name" in given:
-        return Reference(given.get("as_name") or given["name"])
+        return ValueName(given.get("as_name") or given["name"])
     return _number(_only(given)[1])
 
 

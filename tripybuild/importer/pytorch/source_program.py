@@ -40,7 +40,7 @@ class SizeMeta:
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class ValueName:
     """A value of the graph, by its name."""
 
     name: str
@@ -62,7 +62,7 @@ Meta = TensorMeta | SizeMeta | bool | int | float | None
 
 
 @dataclass(frozen=True, slots=True)
-class InnerGraph:
+class SourceGraph:
     """A graph within a graph, still as its reader has it."""
 
     inputs: Sequence[tuple[str, Meta]]
@@ -77,7 +77,7 @@ class SourceNode:
     Attributes:
         domain: The namespace of its operator, `aten`.
         operator: Its name with that of the overload.
-        arguments: By parameter; values are `Reference`, and graphs `InnerGraph`.
+        arguments: By parameter; values are `ValueName`, and graphs `SourceGraph`.
         results: Name and meaning of each result; a name is empty where nothing reads the result.
         is_list: Whether the results are one list.
         mutates: Whether it changes what it is given.
