@@ -8,13 +8,17 @@ from tripybuild.importer.call_program import CallProgram
 from tripybuild.importer.foreign_program import ForeignWeight
 from tripybuild.importer.raising.equivalents import raise_compositions
 from tripybuild.importer.raising.simplify import simplify
+from tripybuild.importer.spec_writer.definition import Folding
 from tripybuild.importer.spec_writer.definitions import DefinitionWriter
-from tripybuild.importer.spec_writer.document import SpecDocument, main_float, model_name
-from tripybuild.importer.spec_writer.folding import Folding
-from tripybuild.importer.spec_writer.regions import close_regions
+from tripybuild.importer.spec_writer.document import (
+    SpecDocument,
+    main_float,
+    model_name,
+    weight_files,
+)
+from tripybuild.importer.spec_writer.module_runs import close_regions
 from tripybuild.importer.spec_writer.registry_modules import RegistryModules
 from tripybuild.importer.spec_writer.size_names import name_sizes
-from tripybuild.importer.spec_writer.weight_files import weight_files
 from tripybuild.schema.load import Registry
 
 

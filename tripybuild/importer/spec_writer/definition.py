@@ -1,20 +1,26 @@
-"""Definitions of a spec as data: what a module takes, is made of, does and gives."""
+"""Definitions of a spec as data: what a module takes, is made of, does and gives.
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+Definitions that differ in numbers alone are folded: they become one that is made with sizes.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tripybuild.importer.spec_writer.texts import (
     PRODUCT,
+    DefinitionName,
     Keyword,
-    Number,
     Piece,
-    Reference,
+    SizeNumber,
     Slot,
     Text,
     TypeText,
     listed,
 )
 from tripybuild.symbolic.dims import Dim
+
+MOST = 8  # sizes that a definition is made with
 
 Change = Callable[[Piece], Iterable[Piece]]
 
@@ -102,7 +108,7 @@ def canonical(definition: Definition) -> tuple[object, ...]:
             row.append(("slot", slots.setdefault(id(piece), len(slots))))
         elif isinstance(piece, Dim):
             row.append(("size", atoms.get(piece, str(piece))))
-        elif isinstance(piece, Reference):
+        elif isinstance(piece, DefinitionName):
             row.append(("definition", id(piece.to)))
         else:
             row.append(piece)
@@ -141,7 +147,7 @@ def _changed_piece(piece: Piece, change: Change) -> Iterable[Piece]:
     if not isinstance(piece, Keyword):
         return change(piece)
     (value,) = change(piece.value)
-    assert isinstance(value, Number | Slot)
+    assert isinstance(value, SizeNumber | Slot)
     return (replace(piece, value=value),)
 
 
@@ -151,7 +157,9 @@ def row_text(items: Sequence[Text]) -> Text:
     for period in range(1, count // 2 + 1):
         if count % period == 0 and list(items) == list(items[:period]) * (count // period):
             once = _unit(items[0]) if period == 1 else listed(_runs(items[:period]))
-            return Text.of(once, " * ", Number(count // period, "count", "depth"), strength=PRODUCT)
+            return Text.of(
+                once, " * ", SizeNumber(count // period, "count", "depth"), strength=PRODUCT
+            )
     return listed(_runs(items))
 
 
@@ -162,7 +170,7 @@ def _runs(items: Sequence[Text]) -> Iterator[Text]:
         end = start
         while end < len(items) and items[end] == items[start]:
             end += 1
-        times = Number(end - start, "count", "depth")
+        times = SizeNumber(end - start, "count", "depth")
         once = _unit(items[start])
         yield items[start] if end == start + 1 else Text.of("*(", once, " * ", times, ")")
         start = end
@@ -173,3 +181,128 @@ def _unit(item: Text) -> Text:
     first, *_ = item.pieces
     is_row = item.strength == PRODUCT or (isinstance(first, str) and first.startswith("["))
     return listed([item]) if is_row else item
+
+
+@dataclass(frozen=True)
+class _Made:
+    """How a definition is made by another one: with these sizes."""
+
+    definition: Definition
+    sizes: Sequence[SizeNumber] = ()
+
+    def pieces(self) -> tuple[Piece, ...]:
+        """The text of a part that is made so."""
+        if not self.sizes:
+            return (DefinitionName(self.definition),)
+        sizes = listed((Text((each,)) for each in self.sizes), "(", ")")
+        return Text.of(DefinitionName(self.definition), sizes).pieces
+
+
+@dataclass
+class Folding:
+    """Folds the definitions of a model, the inner ones first.
+
+    Attributes:
+        definitions: All of them, each behind those that it is made of.
+        made: What definitions have become, by their identity.
+        kept: The definitions that are left.
+    """
+
+    definitions: Sequence[Definition]
+    made: dict[int, _Made] = field(default_factory=dict)
+    kept: list[Definition] = field(default_factory=list)
+
+    def fold(self, model: Definition) -> Definition:
+        """The model over the definitions that are left."""
+        heights: dict[int, int] = {}
+        levels: dict[int, list[Definition]] = defaultdict(list)
+        for definition in self.definitions:
+            height = max((heights[id(each)] + 1 for each in inner(definition)), default=0)
+            heights[id(definition)] = height
+            levels[height].append(definition)
+        for height in sorted(levels):
+            groups: dict[object, list[tuple[Definition, Definition]]] = defaultdict(list)
+            for definition in levels[height]:
+                over = changed(definition, self._refer)
+                groups[_skeleton(over)].append((definition, over))
+            for members in groups.values():
+                self._fold_group(members)
+        return changed(model, self._refer)
+
+    def _refer(self, piece: Piece) -> Iterable[Piece]:
+        if isinstance(piece, DefinitionName) and id(piece.to) in self.made:
+            return self.made[id(piece.to)].pieces()
+        return (piece,)
+
+    def _fold_group(self, members: Sequence[tuple[Definition, Definition]]) -> None:
+        rows = [[p for p in over.pieces() if isinstance(p, SizeNumber)] for _, over in members]
+        values = [tuple(each.value for each in row) for row in rows]
+        _, first = members[0]
+        columns = [i for i, column in enumerate(zip(*values, strict=True)) if len({*column}) > 1]
+        distinct = {i: tuple(row[i] for row in values) for i in columns}
+        groups: dict[tuple[int, ...], list[int]] = defaultdict(list)
+        for index, column in distinct.items():
+            groups[column].append(index)
+        slots = {column: Slot(_hint(rows[0], indexes)) for column, indexes in groups.items()}
+        by_index = {i: slots[column] for column, indexes in groups.items() for i in indexes}
+        bound = _bound(first, by_index)
+        for slot in bound:
+            slot.hint = "H"
+        sizes = [(column, slot) for column, slot in slots.items() if slot not in bound]
+        if len(sizes) > MOST or (sizes and first.is_function()):  # which is called as it is
+            for (old, over), _ in zip(members, rows, strict=True):
+                self._keep([old], over, [])
+            return
+        count = iter(range(len(rows[0])))
+        whole = changed(first, lambda piece: _with_slot(piece, count, by_index))
+        whole.sizes = [*first.sizes, *(slot for _, slot in sizes)]
+        self.kept.append(whole)
+        for number, ((old, _), row) in enumerate(zip(members, rows, strict=True)):
+            given = [
+                replace(row[groups[column][0]], value=column[number], hint=slot.hint)
+                for column, slot in sizes
+            ]
+            self.made[id(old)] = _Made(whole, given)
+
+    def _keep(
+        self, olds: Sequence[Definition], over: Definition, sizes: Sequence[SizeNumber]
+    ) -> None:
+        self.kept.append(over)
+        self.made.update((id(old), _Made(over, sizes)) for old in olds)
+
+
+def _with_slot(piece: Piece, count: Iterator[int], slots: Mapping[int, Slot]) -> Iterable[Piece]:
+    if isinstance(piece, SizeNumber):
+        return (slots.get(next(count), piece),)
+    return (piece,)
+
+
+def _bound(definition: Definition, slots: Mapping[int, Slot]) -> set[Slot]:
+    """The sizes that the shapes of arguments say, and that no part and no weight needs."""
+    inputs = sum(_numbers(type.shape.pieces) for _, type in definition.inputs)
+    held = sum(_numbers(kind_pieces(kind)) for kind in definition.parts.values())
+    held += sum(_numbers(type.shape.pieces) for type in definition.weights.values())
+    shown = {slot for index, slot in slots.items() if index < inputs}
+    return shown - {slot for index, slot in slots.items() if inputs <= index < inputs + held}
+
+
+def _numbers(pieces: Iterable[Piece]) -> int:
+    values = (each.value if isinstance(each, Keyword) else each for each in pieces)
+    return sum(isinstance(each, SizeNumber) for each in values)
+
+
+def _hint(row: Sequence[SizeNumber], indexes: Sequence[int]) -> str:
+    """What a size is called: as what it is given to, if that says something."""
+    hints = [row[index].hint for index in indexes]
+    return next((each for each in hints if each != "size"), "size")
+
+
+def _skeleton(definition: Definition) -> object:
+    """What definitions share that differ in numbers alone."""
+    row = canonical(definition)
+    return tuple(("number", each.role) if isinstance(each, SizeNumber) else each for each in row)
+
+
+def inner(definition: Definition) -> Iterator[Definition]:
+    """The definitions that one reads."""
+    return (piece.to for piece in definition.pieces() if isinstance(piece, DefinitionName))

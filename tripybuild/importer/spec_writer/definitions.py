@@ -13,7 +13,7 @@ from tripybuild.importer.spec_writer.module_runs import ModuleNode, ModuleRun, M
 from tripybuild.importer.spec_writer.texts import (
     ATOM,
     CallPrinter,
-    Reference,
+    DefinitionName,
     Slot,
     Text,
     TypeText,
@@ -56,7 +56,7 @@ class DefinitionWriter:
             self.kinds: dict[str, Text | list[object] | None] = {}
             self.unequal: set[str] = set()
             self.find_chains(run)
-            model = Body(self, self.runs.root, run).definition()
+            model = DefinitionBody(self, self.runs.root, run).definition()
             if not self.unequal:
                 return model
             opened = self.runs.opened | self.unequal
@@ -84,15 +84,17 @@ class DefinitionWriter:
             made = [self.module(node, run) for run in node.runs]
             if made[0] is not None and all(each == made[0] for each in made):
                 return made[0]
-            bodies = [Body(self, node, run).definition() for run in node.runs]
+            bodies = [DefinitionBody(self, node, run).definition() for run in node.runs]
             keys = set(map(canonical, bodies))
             if len(keys) > 1:
                 self.unequal.add(node.path)
-            return Text.of(Reference(self.register(bodies[0])))
+            return Text.of(DefinitionName(self.register(bodies[0])))
         if node.is_list:
             return self._list(node)
         if node.children or node.weights:
-            return Text.of(Reference(self.register(Body(self, node, None).definition())))
+            return Text.of(
+                DefinitionName(self.register(DefinitionBody(self, node, None).definition()))
+            )
         return None
 
     def _row(self, node: ModuleNode) -> "list[object] | None":
@@ -146,7 +148,7 @@ class DefinitionWriter:
         return self.definitions.setdefault(canonical(definition), definition)
 
 
-class Body:
+class DefinitionBody:
     """One run of a module, or a module that is never called, on the way to its definition."""
 
     def __init__(self, writer: DefinitionWriter, node: ModuleNode, run: ModuleRun | None) -> None:
@@ -206,7 +208,7 @@ class Body:
     @staticmethod
     def _is_function(kind: "Text | list[object]") -> bool:
         match kind:
-            case Text((Reference(Definition() as definition),)):
+            case Text((DefinitionName(Definition() as definition),)):
                 return definition.is_function()
         return False
 
@@ -241,8 +243,8 @@ class Body:
         run = ModuleRun("region", hint, list(graph.calls), list(graph.calls))
         run.arguments = list(graph.inputs)
         run.results = [value for _, value in graph.outputs]
-        definition = Body(self.writer, ModuleNode("region"), run).definition()
-        return Text.of(Reference(self.writer.register(definition)))
+        definition = DefinitionBody(self.writer, ModuleNode("region"), run).definition()
+        return Text.of(DefinitionName(self.writer.register(definition)))
 
     def _compose(self, make: Callable[[], Text], longest: int = LONGEST) -> Text:
         """An expression that fits into a line: what makes it too long becomes a step."""

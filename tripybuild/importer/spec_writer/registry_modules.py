@@ -12,7 +12,7 @@ from typing import Any
 from tripybuild.importer.call_patterns import CallPattern, operators_by_method, same
 from tripybuild.importer.call_program import Call, CallValue
 from tripybuild.importer.spec_writer.module_runs import ModuleNode, ModuleRun
-from tripybuild.importer.spec_writer.texts import Keyword, Number, Text, listed, literal
+from tripybuild.importer.spec_writer.texts import Keyword, SizeNumber, Text, listed, literal
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.schema.load import Registry
 from tripybuild.schema.model.model import load_module
@@ -63,7 +63,7 @@ class RegistryModules:
             if parameter.variable is not None:
                 default = self.main
             if type(value) is type(default) is int:
-                last.append(Keyword(parameter.name, Number(value, "", parameter.name), default))
+                last.append(Keyword(parameter.name, SizeNumber(value, "", parameter.name), default))
                 is_gapless = False
                 continue
             if parameter.default is not None and same(value, default):

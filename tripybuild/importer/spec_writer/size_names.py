@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from tripybuild.importer.call_program import CallProgram
 from tripybuild.importer.spec_writer.definition import Definition
-from tripybuild.importer.spec_writer.texts import Number, is_name
+from tripybuild.importer.spec_writer.texts import SizeNumber, is_name
 
 SMALLEST = 3  # smaller numbers are axes, halves and pairs
 LARGEST_FACTOR = 4  # of the width, as that of a perceptron in the middle
@@ -25,7 +25,7 @@ _HEADS = re.compile(r"heads?$")
 
 
 @dataclass(frozen=True)
-class SizeNames:
+class ConfigSizes:
     """The sizes of a spec.
 
     Attributes:
@@ -39,7 +39,7 @@ class SizeNames:
 
 def name_sizes(
     program: CallProgram, definitions: Iterable[Definition], taken: Iterable[str]
-) -> SizeNames:
+) -> ConfigSizes:
     """Name the sizes of a spec by the configuration.
 
     Args:
@@ -51,7 +51,7 @@ def name_sizes(
         (piece.value, piece.role)
         for definition in definitions
         for piece in definition.pieces()
-        if isinstance(piece, Number)
+        if isinstance(piece, SizeNumber)
     )
     known = {n: v for n, v in _values(program.config) if v >= SMALLEST}
     free = {n: v for n, v in known.items() if is_name(n) and n not in {*taken}}
@@ -64,7 +64,7 @@ def name_sizes(
     sizes: dict[str, object] = {n: free[n] for n in free if n in named.values()}
     _name_heads(used, free, named, sizes)
     _name_multiples(used, named)
-    return SizeNames(sizes, named)
+    return ConfigSizes(sizes, named)
 
 
 def _values(config: Mapping[str, object]) -> Iterator[tuple[str, int]]:

@@ -39,7 +39,7 @@ _SUBSCRIPT = "__getitem__"
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class SizeNumber:
     """A number that can become the name of a size; `role` says what it is there.
 
     `hint` is what a size is called that takes its place.
@@ -58,7 +58,7 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class DefinitionName:
     """The name of something that has one once all definitions are known."""
 
     to: Any
@@ -69,16 +69,16 @@ class Keyword:
     """A last argument by name, which is not written where it is what the part has by default."""
 
     name: str
-    value: Number | Slot
+    value: SizeNumber | Slot
     default: int
 
     @property
     def is_default(self) -> bool:
         """Whether it is left out."""
-        return isinstance(self.value, Number) and self.value.value == self.default
+        return isinstance(self.value, SizeNumber) and self.value.value == self.default
 
 
-Piece = str | Number | Dim | Slot | Reference | Keyword
+Piece = str | SizeNumber | Dim | Slot | DefinitionName | Keyword
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def _length(piece: Piece) -> int:
     match piece:
         case Slot():
             return max(len(piece.hint), 2)
-        case Number():
+        case SizeNumber():
             return len(str(piece.value))
         case Keyword():
             return 0 if piece.is_default else len(piece.name) + 5
@@ -142,7 +142,7 @@ def size_text(size: Size, role: str = "size", hint: str = "size") -> Text:
     """A size: a number that can have a name, or an expression over symbols."""
     if isinstance(size, Dim):
         return Text((size,), ATOM if str(size).isidentifier() else SUM)
-    return Text((Number(int(size), role, hint),), ATOM if size >= 0 else UNARY)
+    return Text((SizeNumber(int(size), role, hint),), ATOM if size >= 0 else UNARY)
 
 
 @dataclass(frozen=True, slots=True)
