@@ -25,6 +25,7 @@ def project(tmp_path):
 def test_readme(project):
     """Each `console` block ends well and prints its text; `...` stands for anything."""
     pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    pytest.importorskip("torch", reason="torch is not installed")
     pytest.importorskip("tensorrt_rtx", reason="tensorrt-rtx is not installed")
     for section in sections.sections(project / "README.md"):
         for block in section.blocks:
