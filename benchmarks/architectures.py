@@ -7,6 +7,7 @@ What is found is kept below `out/architectures`, so that a run goes on where ano
 import argparse
 import json
 import math
+import re
 import signal
 import sys
 import textwrap
@@ -25,6 +26,7 @@ import numpy as np
 from architecture_models import Architecture
 
 import tripybuild
+from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.importer.call_program import CallProgram
 from tripybuild.importer.pytorch.exported_program import decompose, read_exported_program
 from tripybuild.importer.spec_writer import write_spec
@@ -184,14 +186,14 @@ def _difference(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> float
 
 
 def _reason(error: Exception) -> str:
-    """One line of what went wrong."""
-    text = " ".join(str(error).split())
-    named = (
-        ""
-        if isinstance(error, FailureError | listed.UnusableError)
-        else f"{type(error).__name__}: "
-    )
-    return f"{named}{text}"[:600]
+    """One line of what went wrong: of diagnostics the first one, without where it is."""
+    if isinstance(error, DiagnosticError):
+        first = error.diagnostics[0]
+        text = "; ".join([first.message, *first.notes[:1]])
+    else:
+        is_own = isinstance(error, FailureError | listed.UnusableError)
+        text = str(error) if is_own else f"{type(error).__name__}: {error}"
+    return re.sub(r"\S*/site-packages/", "", " ".join(text.split()))[:600]
 
 
 @contextmanager
