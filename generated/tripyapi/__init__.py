@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from tripyapi.ops.math.asin import asin as asin
     from tripyapi.ops.math.asinh import asinh as asinh
     from tripyapi.ops.math.atan import atan as atan
+    from tripyapi.ops.math.atan2 import atan2 as atan2
     from tripyapi.ops.math.atanh import atanh as atanh
     from tripyapi.ops.math.bitwise_and import bitwise_and as bitwise_and
     from tripyapi.ops.math.bitwise_left_shift import bitwise_left_shift as bitwise_left_shift
@@ -232,6 +233,7 @@ if TYPE_CHECKING:
     from tripyapi.ops.shape.roll import roll as roll
     from tripyapi.ops.shape.scatter_elements import scatter_elements as scatter_elements
     from tripyapi.ops.shape.scatter_nd import scatter_nd as scatter_nd
+    from tripyapi.ops.shape.scatter_reduce import scatter_reduce as scatter_reduce
     from tripyapi.ops.shape.slice import slice as slice
     from tripyapi.ops.shape.split import split as split
     from tripyapi.ops.shape.squeeze import squeeze as squeeze
@@ -326,6 +328,7 @@ _PLACES = {
     "asin": "tripyapi.ops.math.asin",
     "asinh": "tripyapi.ops.math.asinh",
     "atan": "tripyapi.ops.math.atan",
+    "atan2": "tripyapi.ops.math.atan2",
     "atanh": "tripyapi.ops.math.atanh",
     "attention": "tripyapi.ops.nn.attention",
     "avgpool": "tripyapi.ops.nn.avgpool",
@@ -504,6 +507,7 @@ _PLACES = {
     "scan": "tripyapi.ops.control.scan",
     "scatter_elements": "tripyapi.ops.shape.scatter_elements",
     "scatter_nd": "tripyapi.ops.shape.scatter_nd",
+    "scatter_reduce": "tripyapi.ops.shape.scatter_reduce",
     "selu": "tripyapi.ops.nn.selu",
     "sequence": "tripyapi.ops.create.sequence",
     "sigmoid": "tripyapi.ops.nn.sigmoid",
@@ -589,6 +593,7 @@ __all__ = [
     "asin",
     "asinh",
     "atan",
+    "atan2",
     "atanh",
     "attention",
     "avgpool",
@@ -767,6 +772,7 @@ __all__ = [
     "scan",
     "scatter_elements",
     "scatter_nd",
+    "scatter_reduce",
     "selu",
     "sequence",
     "sigmoid",

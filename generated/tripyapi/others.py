@@ -118,7 +118,7 @@ NAMES: dict[str, str] = {
     "scalar_tensor": "number",
     "scaled_dot_product_attention": "attention",
     "scatter": "scatter_elements",
-    "scatter_add": "scatter_elements",
+    "scatter_add": "scatter_reduce",
     "scatterelements": "scatter_elements",
     "scatternd": "scatter_nd",
     "sdpa": "attention",

@@ -15,6 +15,7 @@ from tripybuild.stablehlo.constants import iota
 from tripybuild.stablehlo.elementwise import negate, not_
 from tripybuild.stablehlo.module import emit, integer, integers
 from tripybuild.stablehlo.operands import check_dims
+from tripybuild.stablehlo.reductions import COMBINE, check_kind, is_narrow
 from tripybuild.stablehlo.regions import emit_regions
 from tripybuild.stablehlo.shapes import concatenate, reshape, transpose
 from tripybuild.stablehlo.value import HloValue, same_sizes
@@ -85,11 +86,19 @@ def gather_nd(input: HloValue, indices: HloValue) -> HloValue:
     return _gather(input, indices, numbers, sizes, (*lead, *behind))
 
 
-def scatter_nd(input: HloValue, indices: HloValue, updates: HloValue) -> HloValue:
+def scatter_nd(
+    input: HloValue, indices: HloValue, updates: HloValue, kind: str | None = None
+) -> HloValue:
     """The input, where `result[*indices[*j]] = updates[*j]` for each vector of indices.
 
-    Which of several updates of one place stays is not said.
+    Which of several updates of one place stays is not said. With a kind of `reduce`, all of them
+    are combined with the element that is there.
     """
+    if kind is not None:
+        check_kind(kind, input.dtype)
+        if is_narrow(kind, input.dtype):
+            wide, new = (convert(each, dtypes.float32) for each in (input, updates))
+            return convert(scatter_nd(wide, indices, new, kind), input.dtype)
     length = _vector_length(input, indices)
     lead = indices.shape[:-1]
     if (
@@ -102,7 +111,11 @@ def scatter_nd(input: HloValue, indices: HloValue, updates: HloValue) -> HloValu
     numbers = bindings.stablehlo.ScatterDimensionNumbers.get(
         windows, dims, [], [], dims, indices.rank - 1
     )
-    region = ([(input.dtype, ())] * 2, lambda _, update: [update])
+
+    def combine(old: HloValue, new: HloValue) -> list[HloValue]:
+        return [new if kind is None else COMBINE[kind](old, new)]
+
+    region = ([(input.dtype, ())] * 2, combine)
     return emit_regions(
         "stablehlo.scatter",
         (input, indices, updates),
@@ -112,10 +125,13 @@ def scatter_nd(input: HloValue, indices: HloValue, updates: HloValue) -> HloValu
     )[0]
 
 
-def scatter_along(input: HloValue, indices: HloValue, updates: HloValue, dim: int) -> HloValue:
+def scatter_along(
+    input: HloValue, indices: HloValue, updates: HloValue, dim: int, kind: str | None = None
+) -> HloValue:
     """The input, where each update stands at its own place but for `dim`, which its index says.
 
-    `indices` and `updates` have one shape, that is no larger than the input's beside `dim`.
+    `indices` and `updates` have one shape, that is no larger than the input's beside `dim`. `kind`
+    is that of `scatter_nd`.
     """
     if not (0 <= dim < input.rank and same_sizes(indices.shape, updates.shape)):
         raise ValueError(f"{updates} cannot be put along dimension {dim} of {input} by {indices}")
@@ -123,7 +139,7 @@ def scatter_along(input: HloValue, indices: HloValue, updates: HloValue, dim: in
     shape = indices.shape
     places = [along if i == dim else iota(shape, i, indices.dtype) for i in range(len(shape))]
     vectors = concatenate([reshape(place, [*shape, 1]) for place in places], len(shape))
-    return scatter_nd(input, vectors, updates)
+    return scatter_nd(input, vectors, updates, kind)
 
 
 def _vector_length(input: HloValue, indices: HloValue) -> int:

@@ -230,12 +230,20 @@ def scatter_nd(input: Array, indices: Array, updates: Array) -> Array:
     return result
 
 
-def scatter_along(input: Array, indices: Array, updates: Array, dim: int) -> Array:
-    """A copy in which each update stands at its place, but for `dim`, which its index says."""
+def scatter_along(
+    input: Array, indices: Array, updates: Array, dim: int, kind: str | None = None
+) -> Array:
+    """A copy in which each update stands at its place, but for `dim`, which its index says.
+
+    With a kind of `cumulative_reduce`, all updates of a place are combined with what was there.
+    """
     places: list[Array] = list(np.indices(indices.shape, sparse=True))
     places[dim] = indices
     result = np.array(input)
-    result[tuple(places)] = updates
+    if kind is None:
+        result[tuple(places)] = updates
+    else:
+        _ACCUMULATED[kind][0].at(result, tuple(places), updates)
     return result
 
 
