@@ -24,6 +24,31 @@ PAIRS = np.int32([[[0, 2], [3, 1], [2, 0]]])
 SLOPES = np.linspace(-1, 2, EDGES.size, dtype=np.float32)
 WHOLE = np.int32([0, 1, -1, 2, -7, 7, 2**31 - 1, -(2**31) + 1])
 
+
+def recurrent(kind, gates, states):
+    """A layer of PyTorch on packed sequences, in both directions, and arrays for it."""
+
+    def run(x, *given):
+        weights, first, lengths = given[:4], given[4:-1], given[-1]
+        layer = kind(x.shape[2], weights[1].shape[2], bidirectional=True)
+        for name, several in zip(
+            ("weight_ih", "weight_hh", "bias_ih", "bias_hh"), weights, strict=True
+        ):
+            for end, each in zip(("", "_reverse"), several, strict=True):
+                getattr(layer, f"{name}_l0{end}").data = each
+        rows = torch.nn.utils.rnn.pack_padded_sequence(x, lengths, enforce_sorted=False)
+        with torch.no_grad():
+            y, last = layer(rows, first if len(first) > 1 else first[0])
+        padded, _ = torch.nn.utils.rnn.pad_packed_sequence(y)
+        return (padded, *(last if isinstance(last, tuple) else [last]))
+
+    size = gates * 2
+    shapes = [(4, 3, 5), (2, size, 5), (2, size, 2), (2, size), (2, size), *[(2, 3, 2)] * states]
+    random = np.random.default_rng(11)
+    arrays = [random.uniform(-0.5, 0.5, shape).astype(np.float32) for shape in shapes]
+    return run, [*arrays, np.int32([2, 4, 1])]
+
+
 CASES = {
     "isnan": (tp.isnan, torch.isnan, [EDGES]),
     "isinf": (tp.isinf, torch.isinf, [EDGES]),
@@ -164,6 +189,18 @@ CASES = {
         lambda x, w, b: tp.deconvolution(x, w, b, [2], [[1, 1]], 2, [3]),
         lambda x, w, b: F.conv_transpose1d(x, w, b, 2, 1, 0, 2, 3),
         [BATCH, BATCH[0, :, :3].reshape(4, 1, 3), BATCH[0, 0, :2]],
+    ),
+    "lstm": (
+        lambda *given: tp.lstm(*given, direction="bidirectional"),
+        *recurrent(torch.nn.LSTM, 4, 2),
+    ),
+    "gru": (
+        lambda *given: tp.gru(*given, direction="bidirectional"),
+        *recurrent(torch.nn.GRU, 3, 1),
+    ),
+    "rnn": (
+        lambda *given: tp.rnn(*given, direction="bidirectional"),
+        *recurrent(torch.nn.RNN, 1, 1),
     ),
     "logaddexp of nothing": (tp.logaddexp, torch.logaddexp, [NONE, NONE]),
 }
