@@ -67,6 +67,11 @@ def test_tensorrt_gpus() -> None:
     SUITE.check_tensorrt_gpus()
 
 
+def test_tensorrt_facts() -> None:
+    """Each fact below `targets:` has a case that shows it."""
+    SUITE.check_tensorrt_facts()
+
+
 @pytest.mark.parametrize("size", SIZES)
 def test_symbol(size: str) -> None:
     """A size that is a symbol gives the shape that a number gives."""
