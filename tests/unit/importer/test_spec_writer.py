@@ -1,5 +1,7 @@
 """Specs that are written of call programs: they read well, and compute what the calls do."""
 
+import re
+
 import numpy as np
 import pytest
 from built_programs import ProgramBuilder
@@ -406,3 +408,14 @@ def test_sizes_of_a_configuration(written):
     assert "head: Linear(hidden_size, 3 * hidden_size)" in text
     assert "up: Linear(hidden_size, 2 * hidden_size)" in text
     assert "[B, head_dim, num_heads, head_dim]" in text
+
+
+def test_long_lists_are_broken_within_their_brackets(written):
+    build = ProgramBuilder("list", B=(1, 8))
+    y = build.input("x", "B", 4)
+    for number in range(9):
+        y = _block(build, f"all.layers.{number}", y, 4, 5 + number)
+    text = written(build.program(y=y), B=2)
+    assert "  layers: |\n" in text
+    assert re.search(r"layers: \|\n +\[block\(\d+\), .*,\n +block.*\)\]\n", text)
+    assert max(map(len, text.splitlines())) <= 100

@@ -245,15 +245,16 @@ def _entry(name: str, value: str) -> Iterator[str]:
         return
     texts = [ast.get_source_segment(value, item) or "" for item in items]
     yield f"  {name}: |"
-    yield f"    {value[: value.index(texts[0])]}"
-    line = ""
-    for text in texts:
-        if line and len(line) + len(text) >= WIDTH:
-            yield f"      {line}"
-            line = ""
-        line += f" {text}," if line else f"{text},"
-    yield f"      {line}"
-    yield f"    {value[(whole.end_col_offset or 0) - 1 :]}"
+    line = value[: value.index(texts[0])]
+    closed = [f"{text}," for text in texts[:-1]]
+    closed.append(texts[-1] + value[(whole.end_col_offset or 0) - 1 :])
+    for number, text in enumerate(closed):
+        if number and len(line) + len(text) >= WIDTH:
+            yield f"    {line}"
+            line = f"  {text}"
+        else:
+            line += f" {text}" if number else text
+    yield f"    {line}"
 
 
 def _mapping(key: str, value: object, indent: str = "") -> Iterator[str]:
