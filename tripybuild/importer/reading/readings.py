@@ -240,6 +240,13 @@ def read_call(
         raise UnreadableError(str(error)) from error
 
 
+def is_read(alias: Alias, given: Arguments) -> bool:
+    """Whether `reads_when` of an alias holds for the arguments of the other's call."""
+    if alias.reads_when is None:
+        return True
+    return bool(_evaluate(alias.reads_when, {name: wrap(each) for name, each in given.items()}))
+
+
 def _read_alias(
     operator: Operator, alias: Alias, given: Arguments, stated: TensorType | None
 ) -> dict[str, Any]:
