@@ -31,7 +31,7 @@ _MAPPED = 4096  # bytes of data from which on a tensor is not parsed
 
 
 @dataclass(eq=False)
-class ModelFile:
+class OnnxFile:
     """A model's messages, and where the data of its initializers lie.
 
     Attributes:
@@ -149,7 +149,7 @@ class ModelFile:
         return load
 
 
-def read_file(path: Path) -> ModelFile:
+def read_file(path: Path) -> OnnxFile:
     """Read a model's file; large data stay where they are.
 
     Raises:
@@ -171,7 +171,7 @@ def read_file(path: Path) -> ModelFile:
         raise _no_model(name, str(error)) from error
     finally:
         content.close()
-    return ModelFile(parse_model(outline, name), name, path, cut)
+    return OnnxFile(parse_model(outline, name), name, path, cut)
 
 
 def parse_model(content: bytes, name: str) -> "ModelProto":

@@ -18,7 +18,7 @@ from tripybuild.importer.foreign_program import (
     ResultDtypes,
     TypeOf,
 )
-from tripybuild.importer.onnx_model.files import ModelFile
+from tripybuild.importer.onnx_model.files import OnnxFile
 from tripybuild.importer.onnx_model.names import (
     metadata_of,
     module_path,
@@ -33,7 +33,7 @@ from tripybuild.importer.onnx_model.schemas import (
     gives_one,
     type_name,
 )
-from tripybuild.importer.onnx_model.sizes import SizeNames
+from tripybuild.importer.onnx_model.sizes import DimensionNames
 from tripybuild.onnx.table import CONSTANTS, NEWEST, find_operator
 from tripybuild.types.dtypes import dtype
 
@@ -55,15 +55,15 @@ ABSENT = ForeignValue("")
 
 
 @dataclass
-class Scope:
+class ValueScope:
     """The values of a graph by name, and of what is around it."""
 
-    outer: "Scope | None" = None
+    outer: "ValueScope | None" = None
     values: dict[str, ForeignValue] = field(default_factory=dict)
 
     def find(self, name: str) -> ForeignValue | None:
         """The value of a name, `ABSENT` if it was left out, or None."""
-        scope: Scope | None = self
+        scope: ValueScope | None = self
         while scope is not None:
             if name in scope.values:
                 return scope.values[name]
@@ -93,13 +93,13 @@ class Surroundings:
 class GraphReader:
     """Reads the graphs of one model; `weights` are all that it found."""
 
-    def __init__(self, file: ModelFile, sizes: SizeNames) -> None:
+    def __init__(self, file: OnnxFile, sizes: DimensionNames) -> None:
         self.file, self.sizes = file, sizes
         self.weights: list[ForeignWeight] = []
         self._functions = {(domain_of(f.domain), f.name): f for f in file.model.functions}
 
     def read_nodes(
-        self, nodes: Sequence["NodeProto"], scope: Scope, around: Surroundings
+        self, nodes: Sequence["NodeProto"], scope: ValueScope, around: Surroundings
     ) -> list[ForeignNode]:
         """The nodes of a graph; those of functions stand in the place of their calls."""
         if around.depth > _DEEPEST:
@@ -107,7 +107,7 @@ class GraphReader:
         return [each for node in nodes for each in self._read_node(node, scope, around)]
 
     def read_initializers(
-        self, graph: "GraphProto", scope: Scope, *, outermost: bool = False
+        self, graph: "GraphProto", scope: ValueScope, *, outermost: bool = False
     ) -> None:
         """Bind the weights of a graph to their names."""
         for index, tensor in enumerate(graph.initializer):
@@ -127,25 +127,25 @@ class GraphReader:
         self.weights.append(weight)
         return weight
 
-    def bind(self, scope: Scope, name: str, value: ForeignValue) -> None:
+    def bind(self, scope: ValueScope, name: str, value: ForeignValue) -> None:
         """Give a value its name, which nothing else has."""
         if name in scope.values:
             raise self.file.malformed(f"two values are called `{name}`")
         scope.values[name] = value
 
     def outputs_of(
-        self, outputs: Sequence["ValueInfoProto"], scope: Scope
+        self, outputs: Sequence["ValueInfoProto"], scope: ValueScope
     ) -> list[tuple[str, ForeignValue]]:
         """The outputs of a graph."""
         return [(each.name, self._require(each.name, scope, "an output")) for each in outputs]
 
-    def _require(self, name: str, scope: Scope, reader: str) -> ForeignValue:
+    def _require(self, name: str, scope: ValueScope, reader: str) -> ForeignValue:
         found = self._find(name, scope, reader)
         if found is None:
             raise self.file.malformed(f"{reader} is `{name}`, which a function is not given")
         return found
 
-    def _find(self, name: str, scope: Scope, reader: str) -> ForeignValue | None:
+    def _find(self, name: str, scope: ValueScope, reader: str) -> ForeignValue | None:
         """The value of a name; None where a function was not given it."""
         found = scope.find(name)
         if found is None:
@@ -153,7 +153,7 @@ class GraphReader:
         return None if found is ABSENT else found
 
     def _read_node(
-        self, node: "NodeProto", scope: Scope, around: Surroundings
+        self, node: "NodeProto", scope: ValueScope, around: Surroundings
     ) -> Iterator[ForeignNode]:
         domain = domain_of(node.domain)
         reader = f"an input of the node `{node.name or node.op_type}`"
@@ -203,7 +203,7 @@ class GraphReader:
         made: ForeignNode,
         inputs: Sequence[ForeignValue | None],
         attributes: Mapping[str, "AttributeProto"],
-        scope: Scope,
+        scope: ValueScope,
         around: Surroundings,
     ) -> dict[str, Any]:
         """The arguments by parameter of the newest version; without what is left out."""
@@ -225,7 +225,7 @@ class GraphReader:
         return {name: value for name, value in found.items() if value is not None}
 
     def _attribute(
-        self, name: str, said: "AttributeProto", owner: str, scope: Scope, around: Surroundings
+        self, name: str, said: "AttributeProto", owner: str, scope: ValueScope, around: Surroundings
     ) -> Any:
         match said.type:
             case said.TENSOR:
@@ -239,10 +239,12 @@ class GraphReader:
                     raise self.file.malformed(f"the attribute `{name}` is no text") from error
         return ForeignValue(owner, unsupported=said.AttributeType.Name(said.type).lower())
 
-    def read_graph(self, graph: "GraphProto", outer: Scope, around: Surroundings) -> ForeignGraph:
+    def read_graph(
+        self, graph: "GraphProto", outer: ValueScope, around: Surroundings
+    ) -> ForeignGraph:
         """A graph inside of a node; it reads the values around it."""
         types = {**around.types, **stated_types(graph)}
-        scope = Scope(outer)
+        scope = ValueScope(outer)
         self.read_initializers(graph, scope)
         inputs = []
         for each in graph.input:
@@ -258,7 +260,7 @@ class GraphReader:
         function: "FunctionProto",
         node: "NodeProto",
         inputs: Sequence[ForeignValue | None],
-        scope: Scope,
+        scope: ValueScope,
         around: Surroundings,
     ) -> Iterator[ForeignNode]:
         """The nodes of a function of the model, and its results under the names of the call."""
@@ -282,7 +284,7 @@ class GraphReader:
         around: Surroundings,
     ) -> ForeignGraph:
         """The nodes of a function over the arguments of a call, of which some are left out."""
-        scope = Scope()
+        scope = ValueScope()
         for name in function.input:
             scope.values[name] = ABSENT
         for name, value in zip(function.input, inputs, strict=False):

@@ -13,10 +13,10 @@ from tripybuild.importer.foreign_program import (
     ForeignValue,
     ForeignWeight,
 )
-from tripybuild.importer.onnx_model.files import ModelFile, read_file
+from tripybuild.importer.onnx_model.files import OnnxFile, read_file
 from tripybuild.importer.onnx_model.graphs import (
     GraphReader,
-    Scope,
+    ValueScope,
     Surroundings,
     domain_of,
     stated_types,
@@ -27,7 +27,7 @@ from tripybuild.importer.onnx_model.names import (
     json_metadata,
     weight_paths,
 )
-from tripybuild.importer.onnx_model.sizes import SizeNames
+from tripybuild.importer.onnx_model.sizes import DimensionNames
 from tripybuild.onnx.table import NEWEST, OLDEST
 from tripybuild.trace.values import TensorType
 from tripybuild.types.size_range import SizeRange
@@ -59,7 +59,7 @@ def load_model(model: "ModelProto", constants: Mapping[str, Array] | None = None
         DiagnosticError: It is damaged, or cannot be imported.
     """
     name = identifier(model.graph.name, "model")
-    return _read(ModelFile(model, "the model"), name, constants or {})
+    return _read(OnnxFile(model, "the model"), name, constants or {})
 
 
 def require_onnx() -> None:
@@ -72,7 +72,7 @@ def require_onnx() -> None:
         raise DiagnosticError(Diagnostic("missing-package", message, hint=hint)) from error
 
 
-def _read(file: ModelFile, name: str, constants: Mapping[str, Array]) -> ForeignProgram:
+def _read(file: OnnxFile, name: str, constants: Mapping[str, Array]) -> ForeignProgram:
     model = file.model
     opsets = {domain_of(each.domain): each.version for each in model.opset_import}
     opset = opsets.setdefault("", 1)
@@ -81,7 +81,7 @@ def _read(file: ModelFile, name: str, constants: Mapping[str, Array]) -> Foreign
         hint = f"convert it: `onnx.version_converter.convert_version(model, {OLDEST})`"
         raise DiagnosticError(Diagnostic("onnx-unsupported", message, hint=hint))
     said = {each.key: each.value for each in model.metadata_props}
-    sizes = SizeNames(_stated_ranges(json_metadata(said, "tripybuild.ranges")))
+    sizes = DimensionNames(_stated_ranges(json_metadata(said, "tripybuild.ranges")))
     reader = GraphReader(file, sizes)
     notes: list[str] = []
     renamed: dict[str, str] = {}
@@ -100,7 +100,7 @@ def _read(file: ModelFile, name: str, constants: Mapping[str, Array]) -> Foreign
 
 
 def _read_graph(
-    file: ModelFile,
+    file: OnnxFile,
     reader: GraphReader,
     opsets: Mapping[str, int],
     constants: Mapping[str, Array],
@@ -108,7 +108,7 @@ def _read_graph(
     renamed: dict[str, str],
 ) -> ForeignGraph:
     graph = file.model.graph
-    scope = Scope()
+    scope = ValueScope()
     reader.read_initializers(graph, scope, outermost=True)
     free = [each for each in graph.input if each.name not in scope.values]
     _check_constants(constants, [each.name for each in free])

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _LONGEST = 200  # characters of a name that is read as an expression
 
 
-class SizeNames:
+class DimensionNames:
     """The symbols of a model's dynamic sizes, by the names in its file.
 
     Args:
