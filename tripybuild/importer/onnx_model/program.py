@@ -16,8 +16,8 @@ from tripybuild.importer.foreign_program import (
 from tripybuild.importer.onnx_model.files import OnnxFile, read_file
 from tripybuild.importer.onnx_model.graphs import (
     GraphReader,
-    ValueScope,
     Surroundings,
+    ValueScope,
     domain_of,
     stated_types,
 )
