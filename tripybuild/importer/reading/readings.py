@@ -244,16 +244,14 @@ def is_read(alias: Alias, given: Arguments) -> bool:
     """Whether `reads_when` of an alias holds for the arguments of the other's call."""
     if alias.reads_when is None:
         return True
-    return bool(_evaluate(alias.reads_when, {name: wrap(each) for name, each in given.items()}))
+    return _holds(alias.reads_when, {name: wrap(each) for name, each in given.items()})
 
 
 def _read_alias(
     operator: Operator, alias: Alias, given: Arguments, stated: TensorType | None
 ) -> dict[str, Any]:
-    if alias.reads_when is not None:
-        wrapped = {name: wrap(value) for name, value in given.items()}
-        if not _holds(alias.reads_when, wrapped):
-            raise UnreadableError(f"`{alias.reads_when.text}` does not hold")
+    if alias.reads_when is not None and not is_read(alias, given):
+        raise UnreadableError(f"`{alias.reads_when.text}` does not hold")
     own = _own_arguments(operator, alias, given, stated)
     _check_ranks(operator, own)
     said = OwnCall.of(operator, own)
