@@ -44,6 +44,32 @@ class SourcePlace:
         return f"{self.file}:{self.line}" if self.file else self.text
 
 
+@dataclass(frozen=True, slots=True)
+class SourceStatement:
+    """A statement of the model's Python that a node is part of; it is data, and never run.
+
+    Attributes:
+        file: The name of the file, without folders.
+        line: Its first line.
+        module: The path of the module in whose `forward` it is, or in a function called there; None
+            where that is not certain.
+        is_forward: Whether it stands in `forward` itself.
+        targets: The names that it assigns, in order.
+        reads: The names that it reads.
+        parameters: Those of the function that it stands in.
+        class_line: The line of the class that it stands in; 0 in none.
+    """
+
+    file: str
+    line: int
+    module: str | None = None
+    is_forward: bool = False
+    targets: tuple[str, ...] = ()
+    reads: frozenset[str] = frozenset()
+    parameters: tuple[str, ...] = ()
+    class_line: int = 0
+
+
 @dataclass(eq=False, slots=True)
 class ForeignValue:
     """A tensor of the source.
@@ -101,6 +127,7 @@ class ForeignNode:
         result_dtypes: What gives the dtypes of results by those of the inputs, as far as the
             source's operator says them; None where it says none.
         gives_one: Whether the operator always gives one result, which may be a list.
+        statements: The statements that it is part of, those of the outer functions first.
     """
 
     operator: str
@@ -114,6 +141,7 @@ class ForeignNode:
     expand: "Expansion | None" = None
     result_dtypes: "ResultDtypes | None" = None
     gives_one: bool = False
+    statements: tuple[SourceStatement, ...] = ()
 
 
 TypeOf: TypeAlias = Callable[[ForeignValue], TensorType | None]

@@ -11,7 +11,9 @@ from safetensors.numpy import save_file
 import tripyapi as tp
 import tripybuild
 from tripybuild.importer.foreign_program import CheckpointPlace
+from tripybuild.importer.pytorch.exported_program import read_exported_program
 from tripybuild.importer.spec_writer import write_spec
+from tripybuild.importer.translation.program import translate
 from tripybuild.schema.load import load_registries
 from tripybuild.symbolic.dims import Dim
 
@@ -419,3 +421,40 @@ def test_long_lists_are_broken_within_their_brackets(written):
     assert "  layers: |\n" in text
     assert re.search(r"layers: \|\n +\[block\(\d+\), .*,\n +block.*\)\]\n", text)
     assert max(map(len, text.splitlines())) <= 100
+
+
+def test_names_of_the_source(registry):
+    """Values are called as variables of the model's code, and inputs as its parameters."""
+    torch = pytest.importorskip("torch")
+
+    class Gate(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.up, self.down = torch.nn.Linear(4, 4), torch.nn.Linear(4, 4)
+
+        def forward(self, hidden, shift):
+            raised = self.up(
+                hidden + shift,
+            )
+            tanh = torch.tanh(raised) * shift
+            low, high = torch.split(self.down(tanh) + raised * tanh, 2, dim=-1)
+            return low * high, low + high
+
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.gate = Gate()
+
+        def forward(self, x, y):
+            pair = self.gate(x, y * 2)
+            product, total = pair
+            scores = product + total
+            return scores * scores
+
+    example = torch.ones(2, 4)
+    program = read_exported_program(torch.export.export(Model().eval(), (example, example)))
+    text = write_spec(translate(program, registry), registry).text
+    assert "\n  scores: gate_out_1 + gate_out_2\n" in text
+    assert "\n      hidden: F[2, 4]\n      shift: F[2, 4]\n" in text
+    assert "\n      raised: up(hidden + shift)\n      tanh_value: tanh(raised) * shift\n" in text
+    assert "\n      low, high: split(down(tanh_value) + raised * tanh_value, 2, -1)\n" in text

@@ -7,7 +7,6 @@ computed it; assertions are gone, and so is what only they read; a list of resul
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePath
 from typing import Any
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
@@ -31,9 +30,11 @@ from tripybuild.importer.pytorch.source_program import (
     SourceInput,
     SourceNode,
     SourceProgram,
+    SourceStatements,
     SourceSymbol,
     TensorMeta,
     ValueName,
+    own_frames,
     spec_path,
 )
 from tripybuild.trace.values import TensorType
@@ -45,9 +46,6 @@ DECOMPOSE_HINT = (
 )
 # What graphs are given to check while they run; they compute nothing.
 _ASSERTIONS = ("_assert_", "sym_constrain_")
-_FRAME = re.compile(
-    r'File "(?P<file>[^"\n]*)", line (?P<line>\d+), in [^\n]*(\n[ \t]+(?P<text>.*))?'
-)
 _WITHOUT_MODULE = "_empty_nn_module_stack"
 _CALL = re.compile(r"@\d+$")
 
@@ -170,6 +168,7 @@ class Assembly:
     values: dict[str, Any] = field(default_factory=dict)
     problems: dict[int, list[Diagnostic]] = field(default_factory=dict)
     effects: list[SourceNode] = field(default_factory=list)
+    statements: SourceStatements = field(default_factory=SourceStatements)
 
     def tensor(self, name: str, meta: TensorMeta) -> ForeignValue:
         """Make a tensor of what the source says of it."""
@@ -223,6 +222,7 @@ class Assembly:
             is_list=node.is_list,
             modules=tuple(_module_calls(node.meta.modules)),
             domain="" if node.domain in ("aten", HIGHER_ORDER) else node.domain,
+            statements=self.statements.of(node.meta),
         )
         if found:
             self.problems[id(made)] = [
@@ -371,8 +371,7 @@ def _module_calls(stack: Sequence[tuple[str, str, str]]) -> Iterator[ModuleCall]
 
 def _place(trace: str) -> SourcePlace | None:
     """The innermost line that is the model's own: the last one outside of PyTorch."""
-    frames = [each for each in _FRAME.finditer(trace) if not each["file"].startswith("<")]
-    own = [each for each in frames if "torch" not in PurePath(each["file"]).parts]
+    own = own_frames(trace)
     if not own:
         return None
     last = own[-1]

@@ -1,19 +1,27 @@
 """Programs of PyTorch in the form that both readers give: of a graph in memory and of a file."""
 
+import ast
+import linecache
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
-from tripybuild.importer.foreign_program import CheckpointPlace
+from tripybuild.importer.foreign_program import CheckpointPlace, SourceStatement
 from tripybuild.importer.onnx_model.names import UniqueNames, identifier
 from tripybuild.schema.foreign import signatures
 from tripybuild.types.dtypes import BY_NAME, dtype
 
 BY_TORCH: Mapping[str, dtype] = {each.torch: each for each in BY_NAME.values() if each.torch}
 _NUMBER = re.compile(r"\d+", re.ASCII)
+FRAME = re.compile(
+    r'File "(?P<file>[^"\n]*)", line (?P<line>\d+), in (?P<function>[^\n]*)(\n[ \t]+(?P<text>.*))?'
+)
+_FORWARD = "forward"
+_LIBRARY = "torch"
 HIGHER_ORDER = "higher_order"  # the namespace of the operators that take graphs
 
 
@@ -174,3 +182,80 @@ def leaf_keys(context: object, count: int) -> list[str]:
         if len(names) == count:
             return names
     return [str(at) for at in range(count)]
+
+
+def own_frames(trace: str) -> list[re.Match[str]]:
+    """Give the lines of a stack that are the model's own, outermost first."""
+    frames = [each for each in FRAME.finditer(trace) if not each["file"].startswith("<")]
+    return [each for each in frames if _LIBRARY not in PurePath(each["file"]).parts]
+
+
+@dataclass(frozen=True)
+class SourceStatements:
+    """The statements that nodes stand in, read from the files of the model that are there.
+
+    A line that is not in its file as the stack has it is read alone.
+    """
+
+    files: dict[str, dict[int, SourceStatement]] = field(default_factory=dict)
+
+    def of(self, meta: NodeMeta) -> tuple[SourceStatement, ...]:
+        """Give the statements of a node, outermost first."""
+        frames = own_frames(meta.trace)
+        own = [path for _, path, kind in meta.modules if kind.partition(".")[0] != _LIBRARY]
+        forward = [each["function"] == _FORWARD for each in frames]
+        is_certain = sum(forward) == len(own)
+        found, module = [], iter(own)
+        path: str | None = None
+        for frame, is_forward in zip(frames, forward, strict=True):
+            if is_certain and is_forward:
+                path = spec_path(text) if (text := next(module).partition("@")[0]) else ""
+            found.append(replace(self._read(frame), module=path, is_forward=is_forward))
+        return tuple(found)
+
+    def _read(self, frame: re.Match[str]) -> SourceStatement:
+        file, line, text = frame["file"], int(frame["line"]), (frame["text"] or "").strip()
+        short = PurePath(file).name
+        if file.endswith(".py") and linecache.getline(file, line).strip() == text:
+            if file not in self.files:
+                self.files[file] = dict(_numbered("".join(linecache.getlines(file)), short))
+            return self.files[file].get(line, SourceStatement(short, line))
+        known = dict(_numbered(text, short)).get(1)
+        return SourceStatement(short, line) if known is None else replace(known, line=line)
+
+
+def _numbered(text: str, file: str) -> Iterator[tuple[int, SourceStatement]]:
+    """The plain statements of a text, by each of their lines."""
+    try:
+        module = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    yield from _inner_statements(module, SourceStatement(file, 0))
+
+
+def _inner_statements(
+    node: ast.AST, around: SourceStatement
+) -> Iterator[tuple[int, SourceStatement]]:
+    match node:
+        case ast.ClassDef():
+            around = replace(around, class_line=node.lineno)
+        case ast.FunctionDef(args=args):
+            every = [*args.posonlyargs, *args.args, *args.kwonlyargs]
+            around = replace(around, parameters=tuple(each.arg for each in every))
+        case ast.Assign() | ast.AnnAssign() | ast.AugAssign() | ast.Return() | ast.Expr():
+            made = _statement(node, around)
+            yield from ((at, made) for at in range(node.lineno, (node.end_lineno or 0) + 1))
+            return
+    for each in ast.iter_child_nodes(node):
+        if isinstance(each, ast.stmt):
+            yield from _inner_statements(each, around)
+
+
+def _statement(node: ast.stmt, around: SourceStatement) -> SourceStatement:
+    assigned = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    items = assigned[0].elts if isinstance(assigned[0], ast.Tuple) else assigned
+    targets = tuple(each.id if isinstance(each, ast.Name) else "" for each in items)
+    names = [each for each in ast.walk(node) if isinstance(each, ast.Name)]
+    reads = {each.id for each in names if isinstance(each.ctx, ast.Load)}
+    reads |= {*targets} if isinstance(node, ast.AugAssign) else set()
+    return replace(around, line=node.lineno, targets=targets, reads=frozenset(reads))

@@ -19,6 +19,7 @@ from tripybuild.importer.spec_writer.document import (
 from tripybuild.importer.spec_writer.module_runs import close_regions
 from tripybuild.importer.spec_writer.registry_modules import RegistryModules
 from tripybuild.importer.spec_writer.size_names import name_sizes
+from tripybuild.importer.spec_writer.value_names import ValueNames
 from tripybuild.schema.load import Registry
 
 
@@ -51,7 +52,7 @@ def write_spec(program: CallProgram, registry: Registry, *, by_name: bool = Fals
     program = raise_compositions(simplify(program, registry.operators), registry.operators)
     program = close_regions(program, registry.operators)
     modules = RegistryModules(registry, main_float(program))
-    writer = DefinitionWriter(program, registry.operators, modules)
+    writer = DefinitionWriter(program, registry.operators, modules, ValueNames(program))
     model = writer.write()
     folding = Folding([*writer.definitions.values()])
     model = folding.fold(model)

@@ -5,6 +5,7 @@ A definition's names are not decided here, so equal modules have equal definitio
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import zip_longest
 
 from tripybuild.importer.call_program import Call, CallGraph, CallProgram, CallValue
 from tripybuild.importer.spec_writer.chains import ModuleChain, find_chains
@@ -21,6 +22,7 @@ from tripybuild.importer.spec_writer.texts import (
     listed,
     tensors_of,
 )
+from tripybuild.importer.spec_writer.value_names import ValueNames
 from tripybuild.schema.operator.operator import Operator
 
 LONGEST = 84  # characters of an expression, behind its name and indentation
@@ -34,6 +36,7 @@ class DefinitionWriter:
         program: The program.
         operators: The declarations that its calls are of, by name.
         module: The registry's module that a run is, as the text that makes it; or None.
+        names: The names that the source has for values.
     """
 
     def __init__(
@@ -41,8 +44,10 @@ class DefinitionWriter:
         program: CallProgram,
         operators: Mapping[str, Operator],
         module: Callable[[ModuleNode, ModuleRun], Text | None],
+        names: ValueNames,
     ) -> None:
         self.program, self.operators, self.module = program, operators, module
+        self.names = names
         self.definitions: dict[tuple[object, ...], Definition] = {}
 
     def write(self) -> Definition:
@@ -178,8 +183,9 @@ class DefinitionBody:
     def _inputs(self) -> None:
         is_model = not self.node.path
         values = self.writer.program.graph.inputs if is_model else self._arguments()
-        for value in values:
-            slot = Slot(input_hint(value))
+        known = () if is_model or self.run is None else self.writer.names.inputs(self.run)
+        for value, name in zip_longest(values, known):
+            slot = Slot(name or input_hint(value))
             self.made.inputs.append((slot, TypeText.of(value.type)))
             self.said[id(value)] = Text.of(slot)
         for path in self.writer.program.updates if is_model else ():
@@ -266,7 +272,8 @@ class DefinitionBody:
 
     def _put(self, value: CallValue, text: Text, hint: str) -> None:
         """A value that is made: it waits for its only use, or is a step at once."""
-        self.pending[id(value)] = value, Slot(hint), text
+        (name,) = self.writer.names.results([value], self.node.path)
+        self.pending[id(value)] = value, Slot(name or hint), text
         assert self.run is not None
         is_result = any(each is value for each in self.run.results)
         if self._uses(value) != 1 or len(text) > (LONGEST if is_result else LONGEST_INLINE):
@@ -332,7 +339,8 @@ class DefinitionBody:
             self._several(results, text, f"{name}_out")
 
     def _several(self, results: Sequence[CallValue], text: Text, hint: str) -> None:
-        slots = [Slot(f"{hint}_{i + 1}") for i in range(len(results))]
+        names = self.writer.names.results(results, self.node.path)
+        slots = [Slot(name or f"{hint}_{i + 1}") for i, name in enumerate(names)]
         for value, slot in zip(results, slots, strict=True):
             self.said[id(value)] = Text.of(slot)
             if not self._uses(value):

@@ -3,7 +3,7 @@
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -159,9 +159,10 @@ class _DefinitionLines:
         shapes = (size for _, type in made.inputs for size in type.shape.pieces)
         bound = [size for size in shapes if isinstance(size, Slot)]
         states = [slot for slot, *_ in made.state]
+        reserved = frozenset(taken)
         for slot in (*made.sizes, *bound, *states, *(slot for slot, _ in made.inputs), *steps):
             if id(slot) not in self.local and id(slot) not in outputs:
-                self.local[id(slot)] = name = _local_name(slot.hint, taken)
+                self.local[id(slot)] = name = _local_name(slot.hint, taken, reserved)
                 taken.add(name)
         for slot, _ in made.outputs:
             self.local[id(slot)] = slot.hint
@@ -311,15 +312,17 @@ def _free(options: Sequence[str], taken: Iterable[str]) -> str:
     return next(n for n in (f"{base}_{i}" for i in range(2, 1 << 16)) if n not in found)
 
 
-def _local_name(hint: str, taken: set[str]) -> str:
+def _local_name(hint: str, taken: set[str], reserved: AbstractSet[str]) -> str:
+    """A name that is free; one that means something else says that it is a value."""
     if hint == "_":
         return "_"
     if hint in _LETTERS:
         return _free([*_LETTERS[hint], hint], taken)
-    base = re.sub(r"_\d+$", "", hint)
-    base = re.sub(r"\W|__+", "_", base, flags=re.ASCII).strip("_") or "x"
-    first = base if base == hint else f"{base}_1"
-    return _free([first, base], {*taken, base} if first != base else taken)
+    first = re.sub(r"\W|__+", "_", hint, flags=re.ASCII).strip("_") or "x"
+    base = re.sub(r"_\d+$", "", first)
+    if first in reserved:
+        return _free([f"{base}_value"], taken)
+    return _free([first, base], taken if first == base else {*taken, base})
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,114 @@
+"""Names of values, as the source's own lines have them: what is assigned, and what is a parameter.
+
+A value can have a name in each module that it is seen in: what one returns is assigned to a name by
+the one that calls it. Without lines there are no names, and values are called as what gives them.
+"""
+
+from collections.abc import Sequence
+
+from tripybuild.importer.call_program import Call, CallProgram, CallValue
+from tripybuild.importer.foreign_program import SourceStatement
+from tripybuild.importer.spec_writer.module_runs import ModuleRun
+from tripybuild.importer.spec_writer.texts import tensors_of
+
+_NO_NAMES = ("", "_", "self")
+
+
+class ValueNames:
+    """The names that the source has for values, by value and by module."""
+
+    def __init__(self, program: CallProgram) -> None:
+        self._found: dict[tuple[int, str], str] = {}
+        self._inner: dict[int, str] = {}
+        self._inputs: dict[ModuleRun, list[str | None]] = {}
+        for path, weight in program.weights.items():
+            last = [each for each in path.split(".") if each.isidentifier()][-2:]
+            self._inner[id(weight)] = "_".join(last)
+        calls = program.graph.calls
+        for at, call in enumerate(calls):
+            following = calls[at + 1] if at + 1 < len(calls) else None
+            self._read(call, _statements(following))
+
+    def _read(self, call: Call, following: Sequence[SourceStatement]) -> None:
+        """Names for the results of a call: the outer statements say more than the inner ones."""
+        statements = _statements(call)
+        for depth in reversed(range(len(statements))):
+            statement = statements[depth]
+            is_last = statements[: depth + 1] != following[: depth + 1]
+            several = len(call.results) > 1 and len(call.results) == len(statement.targets)
+            single = len(call.results) == 1 and len(statement.targets) == 1 and is_last
+            if several or single:
+                for value, name in zip(call.results, statement.targets, strict=True):
+                    if name not in _NO_NAMES:
+                        self._inner.setdefault(id(value), name)
+                        if statement.module is not None:
+                            self._found[id(value), statement.module] = name
+
+    def results(self, values: Sequence[CallValue], path: str) -> list[str | None]:
+        """The names that a module assigns values to, which it or a module below it makes.
+
+        Several at once have names of one kind, since one name can be that of all of them.
+        """
+        names = [self._found.get((id(value), path)) for value in values]
+        is_own = all(call is None or _module(call) == path for call in (v.call for v in values))
+        if None in names and (is_own or len(values) > 1):
+            names = [self._inner.get(id(value)) for value in values]
+        return names if None not in names else [None] * len(names)
+
+    def inputs(self, run: ModuleRun) -> list[str | None]:
+        """The parameters of a module that its arguments are, where they are certain."""
+        if run not in self._inputs:
+            self._inputs[run] = self._parameters(run)
+        return self._inputs[run]
+
+    def _parameters(self, run: ModuleRun) -> list[str | None]:
+        options = [self._options(value, run) for value in run.arguments]
+        names: list[str | None] = [None] * len(options)
+        while True:
+            left = [{*option} - {*names} for option in options]
+            at = next((i for i, n in enumerate(names) if n is None and len(left[i]) == 1), None)
+            if at is None:
+                break
+            (names[at],) = left[at]
+        below = self._inputs_below(run)
+        for at, value in enumerate(run.arguments):
+            is_input = value.call is None and value.weight is None
+            known = (below.get(id(value)), self._inner.get(id(value)), value.name * is_input)
+            fitting = [name for name in known if name]
+            sure = [name for name in fitting if name in left[at]]
+            if names[at] is None:
+                names[at] = next(iter([*sure, *fitting]), None)
+        return names
+
+    def _inputs_below(self, run: ModuleRun) -> dict[int, str]:
+        """What modules that a run calls have for names of values."""
+        found: dict[int, str] = {}
+        for item in run.items:
+            for inner in getattr(item, "runs", [item])[:1]:
+                if isinstance(inner, ModuleRun) and len(inner.calls) > 0:
+                    for value, name in zip(inner.arguments, self.inputs(inner), strict=True):
+                        if name is not None:
+                            found.setdefault(id(value), name)
+        return found
+
+    def _options(self, value: CallValue, run: ModuleRun) -> set[str]:
+        """The parameters that all statements read that read a value."""
+        found: set[str] | None = None
+        for call in run.calls:
+            if any(each is value for each in tensors_of([*call.arguments.values()])):
+                own = (each for each in _statements(call) if each.module == run.path)
+                read = next(filter(None, ({*s.reads} & {*s.parameters} for s in own)), set())
+                read -= {*_NO_NAMES}
+                if read:
+                    found = read if found is None or not found & read else found & read
+        return found or set()
+
+
+def _statements(call: Call | None) -> Sequence[SourceStatement]:
+    return call.node.statements if call is not None and call.node is not None else ()
+
+
+def _module(call: Call) -> str:
+    """The path of the innermost module of a call."""
+    paths = [each.path for each in call.node.modules] if call.node is not None else []
+    return paths[-1] if paths else ""
