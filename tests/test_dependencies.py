@@ -22,7 +22,8 @@ DISTRIBUTIONS = {
 # What runs beside the tests, or is a plugin.
 COMMANDS = {"mypy", "pytest_xdist", "ruff", "types_pyyaml"}
 # Ours, and what a test writes before it imports it.
-OWN = frozenset({"tripybuild", "tripyapi", "house", "model_jobs", "users_own"})
+BENCHMARKS = frozenset(path.stem for path in (ROOT / "benchmarks").glob("*.py"))
+OWN = frozenset({"tripybuild", "tripyapi", "users_own"}) | BENCHMARKS
 
 
 def normalized(name):
