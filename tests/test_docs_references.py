@@ -15,7 +15,7 @@ PAGES = sorted(
 ROOMS = {path.name for path in PACKAGE.iterdir() if path.is_dir()}
 # Files, an attribute of MLIR, a module of ONNX's package, and what snippets call of its dialect.
 OTHERS = re.compile(
-    r".*\.(json|yaml|safetensors|onnx|pt2)|tensorrt\.dimension_names|onnx\.reference"
+    r".*\.(json|yaml|safetensors|onnx|pt2)|tensorrt\.dimension_names|onnx\.(reference|shape_inference)"
     rf"|onnx\.({'|'.join(dialect.builders())})"
 )
 
