@@ -30,7 +30,9 @@ from tripybuild.model.model_graph import EntryGraph, ModelGraph
 from tripybuild.process.per_process import per_process
 from tripybuild.schema.load import Registry, load_registries
 from tripybuild.schema.model.entry_points import UNNAMED
+from tripybuild.symbolic.dims import Dim, evaluate
 from tripybuild.targets.table import parse_target
+from tripybuild.types.size_range import SizeRange
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
@@ -144,6 +146,14 @@ class PreparedModel(BackendRep):
 
     def _ordered(self, inputs: Any) -> list[Any]:
         if isinstance(inputs, Mapping):
+            for name in self._files:
+                if name not in inputs:
+                    message = f"the model's input `{name}` is not given"
+                    raise DiagnosticError(Diagnostic("onnx-input", message))
+            for name in inputs:
+                if name not in self._files:
+                    message = f"the model has no input `{name}`"
+                    raise DiagnosticError(Diagnostic("onnx-input", message))
             return [inputs[name] for name in self._files]
         given = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
         if len(given) != len(self.inputs):
@@ -248,7 +258,8 @@ class TripybuildBackend(Backend):
             settings: Those of ONNX's runners.
         """
         del outputs_info
-        return cls.run_model(_node_model(node, inputs, settings), inputs, device)
+        given = _node_inputs(node, inputs)
+        return cls.run_model(_node_model(node, given, settings), [*given.values()], device)
 
     @classmethod
     def supports_device(cls, device: str) -> bool:
@@ -263,16 +274,31 @@ supports_device = TripybuildBackend.supports_device
 is_compatible = TripybuildBackend.is_compatible
 
 
-def _node_model(node: "NodeProto", inputs: Any, settings: Mapping[str, Any]) -> "ModelProto":
+def _node_inputs(node: "NodeProto", inputs: Any) -> dict[str, Any]:
+    """The inputs of a node by name: each once, or at each of its places."""
+    places = [name for name in node.input if name]
+    names = list(dict.fromkeys(places))
+    if isinstance(inputs, Mapping):
+        inputs = [inputs[name] for name in names if name in inputs]
+    given = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
+    if len(given) == len(places):
+        return dict(zip(places, given, strict=True))
+    if len(given) != len(names):
+        message = f"the node has {len(names)} inputs, and {len(given)} are given"
+        raise DiagnosticError(Diagnostic("onnx-input", message))
+    return dict(zip(names, given, strict=True))
+
+
+def _node_model(
+    node: "NodeProto", given: Mapping[str, Any], settings: Mapping[str, Any]
+) -> "ModelProto":
     from onnx import ValueInfoProto, defs, helper  # noqa: PLC0415 - an extra
 
-    names = list(dict.fromkeys(name for name in node.input if name))
-    given = inputs.values() if isinstance(inputs, Mapping) else inputs
     infos = [
         helper.make_tensor_value_info(
             name, helper.np_dtype_to_tensor_dtype(np.asarray(each).dtype), np.shape(each)
         )
-        for name, each in zip(names, given, strict=True)
+        for name, each in given.items()
     ]
     outputs = [ValueInfoProto(name=name) for name in node.output if name]
     opset = settings.get("opset_version", defs.onnx_opset_version())
@@ -290,12 +316,39 @@ def _file_names(program: ForeignProgram) -> list[str]:
 def _sizes(
     program: ForeignProgram, arrays: Sequence[Array], names: Sequence[str]
 ) -> dict[str, int]:
-    """The dynamic sizes of inputs that are symbols alone."""
+    """The values of the symbols in the sizes of inputs."""
     found: dict[str, int] = {}
+    sums: list[tuple[Dim, int]] = []
     for each in program.graph.inputs:
         assert each.type is not None
         shape = arrays[names.index(each.name)].shape
         for size, given in zip(each.type.shape, shape, strict=False):
-            if not isinstance(size, int) and size.name is not None:
+            if isinstance(size, int):
+                continue
+            if size.name is not None:
                 found[size.name] = given
+            else:
+                sums.append((size, given))
+    for size, given in sums:
+        for name in size.symbols - found.keys():
+            found[name] = _solution(size, name, found, program.ranges[name], given)
     return found
+
+
+def _solution(size: Dim, name: str, known: Mapping[str, int], range_: SizeRange, given: int) -> int:
+    """The value of a symbol for which a size that is a multiple of it and a number is this."""
+    step = range_.multiple_of
+    points = range_.min, range_.min + step
+    try:
+        low, next_ = (evaluate(size, {**known, name: value}) for value in points)
+        count = (given - low) // (next_ - low)
+        if count >= 0 and evaluate(size, {**known, name: range_.min + count * step}) == given:
+            return range_.min + count * step
+    except (ValueError, ZeroDivisionError, KeyError) as error:
+        raise _no_solution(size, name, given) from error
+    raise _no_solution(size, name, given)
+
+
+def _no_solution(size: Dim, name: str, given: int) -> DiagnosticError:
+    message = f"a size of an input is {given}, and no value of `{name}` makes `{size}` that"
+    return DiagnosticError(Diagnostic("onnx-input", message))

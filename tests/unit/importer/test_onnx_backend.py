@@ -39,6 +39,31 @@ def test_inputs_are_a_list_or_by_name():
         np.testing.assert_array_equal(prepared.run(inputs)[0], one - other)
     with pytest.raises(DiagnosticError, match="takes 2 inputs, and 1 are given"):
         prepared.run([one])
+    with pytest.raises(DiagnosticError, match="input `b` is not given"):
+        prepared.run({"a.0": one})
+    with pytest.raises(DiagnosticError, match="no input `c`"):
+        prepared.run({"a.0": one, "b": other, "c": one})
+
+
+def test_sizes_that_are_sums():
+    made = model([node("Neg", "x", "y")], [typed("x", shape=("B", "2*N + 1"))], [untyped("y")])
+    np.testing.assert_array_equal(onnx_backend.run_model(made, VALUES)[0], -VALUES)
+    with pytest.raises(DiagnosticError, match="no value of `N`"):
+        onnx_backend.run_model(made, VALUES[:, :2])
+
+
+@pytest.mark.parametrize(
+    ("made", "says"),
+    [
+        (model([node("Relu", "x", "y")], [X], [typed("y", shape=(2, 4))]), "the source states"),
+        (model([node("Relu", "x", "y")], [X], [typed("y", "int64", (2, 3))]), "the source states"),
+        (model([node("Relu", "x", "y z")], [X], [untyped("z")]), "gives no result 1"),
+    ],
+)
+def test_definitions_of_other_types_than_the_model_states(made, says):
+    with pytest.raises(DiagnosticError, match=r"import-(unread|disagreement)") as error:
+        onnx_backend.run_model(made, VALUES)
+    assert says in str(error.value)
 
 
 def test_a_file_and_bytes(tmp_path):
@@ -51,6 +76,10 @@ def test_a_file_and_bytes(tmp_path):
 def test_nodes():
     made = onnx_backend.run_node(node("Add", "x x", "y"), [VALUES])
     np.testing.assert_array_equal(made[0], VALUES + VALUES)
+    made = onnx_backend.run_node(node("Add", "x x", "y"), [VALUES, VALUES])
+    np.testing.assert_array_equal(made[0], VALUES + VALUES)
+    with pytest.raises(DiagnosticError, match="has 2 inputs, and 3 are given"):
+        onnx_backend.run_node(node("Add", "x z", "y"), [VALUES] * 3)
     made = onnx_backend.run_node(node("Softmax", "x", "y"), [VALUES], opset_version=11)
     np.testing.assert_allclose(made[0].sum(axis=1), [1.0, 1.0], rtol=1e-6)
 

@@ -287,10 +287,26 @@ def test_constants_in_the_place_of_inputs():
             load_model(made, wrong)
 
 
+def of_function(opset):
+    """A model of a function of another opset than its own."""
+    body = [node("Relu", "a", "b")]
+    made = helper.make_function("own", "F", ["a"], ["b"], body, [helper.make_opsetid("", opset)])
+    call = node("F", "x", "y", domain="own")
+    return model([call], [X], [Y], functions=[made], domains=["own"])
+
+
+def without_opsets(made):
+    made.ClearField("opset_import")
+    return made
+
+
 @pytest.mark.parametrize(
     ("made", "says"),
     [
         (model([node("Relu", "x", "y")], [X], [Y], opset=6), "of opset 6"),
+        (model([node("Relu", "x", "y")], [X], [Y], opset=99), "of opset 99"),
+        (model([node("Relu", "x", "y")], [X], [Y], opset=1 << 40), f"of opset {1 << 40}"),
+        (of_function(5), "of opset 5"),
         (model([node("Relu", "x", "y")], [typed("x", shape=None)], [Y]), "has no shape"),
         (model([node("Relu", "x", "y")], [typed("x", "string", (1,))], [Y]), "is of string"),
     ],
@@ -308,6 +324,8 @@ def test_what_cannot_be_imported(made, says):
         (model([node("Relu", "x", "x")], [X], [Y]), "two values are called `x`"),
         (model([node("Relu", "x x", "y")], [X], [Y]), "has 2 inputs, and `Relu` has 1"),
         (model([node("Relu", "x", "h")], [X], [Y]), "an output is `y`"),
+        (model([node("Relu", "x", "y", alpha=0.5)], [X], [Y]), "has the attribute `alpha`"),
+        (without_opsets(model([node("Relu", "x", "y")], [X], [Y])), "states no opset of ONNX's"),
     ],
 )
 def test_models_that_contradict_themselves(made, says, tmp_path):

@@ -113,6 +113,9 @@ class GraphReader:
         for index, tensor in enumerate(graph.initializer):
             weight = self.read_tensor(tensor, tensor.name, index if outermost else -1)
             self.bind(scope, tensor.name, weight)
+        for sparse in graph.sparse_initializer:
+            name = sparse.values.name
+            self.bind(scope, name, ForeignValue(name, unsupported="sparse"))
 
     def read_tensor(self, tensor: "TensorProto", name: str, index: int = -1) -> ForeignValue:
         """A tensor that is in the file."""
@@ -164,6 +167,8 @@ class GraphReader:
         if function is not None:
             yield from self._call_function(function, node, inputs, scope, inside)
             return
+        if not domain and not around.opsets.get(domain):
+            raise self.file.malformed(f"it has `{node.op_type}`, and states no opset of ONNX's")
         attributes = dict(self._attributes(node, around))
         made = ForeignNode(
             operator=node.op_type,
@@ -218,6 +223,10 @@ class GraphReader:
         if len(inputs) > len(names):
             count = f"{len(inputs)} inputs, and `{made.operator}` has {len(names)}"
             raise self.file.malformed(f"{made.place} has {count}")
+        for name in attributes:
+            if formals is not None and name not in formals.attributes:
+                what = f"the attribute `{name}`, which `{made.operator}` of its opset has not"
+                raise self.file.malformed(f"{made.place} has {what}")
         found |= dict(zip(names, inputs, strict=False))
         owner = next((each.name for each in made.results if each), made.operator)
         for name, attribute in attributes.items():

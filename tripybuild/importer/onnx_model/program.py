@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
 Array = np.ndarray[Any, Any]
+_LARGEST = 1 << 31  # beyond versions of domains, which are numbers of 32 bits to ONNX
 
 
 def load_file(path: Path, constants: Mapping[str, Array] | None = None) -> ForeignProgram:
@@ -75,11 +76,7 @@ def require_onnx() -> None:
 def _read(file: OnnxFile, name: str, constants: Mapping[str, Array]) -> ForeignProgram:
     model = file.model
     opsets = {domain_of(each.domain): each.version for each in model.opset_import}
-    opset = opsets.setdefault("", 1)
-    if model.opset_import and opset < OLDEST:
-        message = f"{file.name} is of opset {opset}; models of {OLDEST} and later are read"
-        hint = f"convert it: `onnx.version_converter.convert_version(model, {OLDEST})`"
-        raise DiagnosticError(Diagnostic("onnx-unsupported", message, hint=hint))
+    _check_opsets(file)
     said = {each.key: each.value for each in model.metadata_props}
     sizes = DimensionNames(_stated_ranges(json_metadata(said, "tripybuild.ranges")))
     reader = GraphReader(file, sizes)
@@ -93,10 +90,36 @@ def _read(file: OnnxFile, name: str, constants: Mapping[str, Array]) -> ForeignP
         graph=graph,
         weights=weights,
         ranges=sizes.ranges,
-        opset=min(opset, NEWEST),
+        opset=min(opsets.get("", NEWEST), NEWEST),
         notes=notes,
         input_names=renamed,
     )
+
+
+def _check_opsets(file: OnnxFile) -> None:
+    """Refuse versions that are older than those that are read, or newer than what is known."""
+    from onnx import defs  # noqa: PLC0415 - an extra
+
+    newest = defs.onnx_opset_version()
+    for said in (
+        opset for each in (file.model, *file.model.functions) for opset in each.opset_import
+    ):
+        hint = None
+        if domain_of(said.domain):
+            if said.version in range(_LARGEST):
+                continue
+            message = f"{file.name} is of version {said.version} of `{said.domain}`, which is none"
+        elif said.version < OLDEST:
+            message = (
+                f"{file.name} is of opset {said.version}; models of {OLDEST} and later are read"
+            )
+            hint = f"convert it: `onnx.version_converter.convert_version(model, {OLDEST})`"
+        elif said.version > newest:
+            message = f"{file.name} is of opset {said.version}; the package `onnx` knows {newest}"
+            hint = "install a newer version of the package `onnx`"
+        else:
+            continue
+        raise DiagnosticError(Diagnostic("onnx-unsupported", message, hint=hint))
 
 
 def _read_graph(

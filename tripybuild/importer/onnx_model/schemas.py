@@ -23,11 +23,13 @@ class Formals:
         inputs: By position.
         variadic: Whether the last input takes any number of tensors.
         defaults: What is left out, where the newest version has another default.
+        attributes: The names of all attributes.
     """
 
     inputs: tuple[str, ...]
     variadic: bool
     defaults: Mapping[str, Any]
+    attributes: frozenset[str]
 
 
 @cache
@@ -49,10 +51,11 @@ def formals_of(name: str, opset: int, domain: str) -> Formals | None:
     if schema is None:
         return None
     own = [each.name for each in schema.inputs]
+    attributes = frozenset(schema.attributes)
     variadic = bool(own) and schema.inputs[-1].option == schema.inputs[-1].option.Variadic
     newest = signatures("onnx").get(name) if not domain else None
     if newest is None:
-        return Formals(tuple(own), variadic, {})
+        return Formals(tuple(own), variadic, {}, attributes)
     for index, each in enumerate(own):
         if each not in newest.parameters and index < len(newest.by_position):
             own[index] = newest.by_position[index]
@@ -63,7 +66,7 @@ def formals_of(name: str, opset: int, domain: str) -> Formals | None:
         other = BY_CODE.get(other) if each in ELEMENT_TYPES and other else other
         if each in newest.by_name and value is not None and value != other:
             defaults[each] = value
-    return Formals(tuple(own), variadic, defaults)
+    return Formals(tuple(own), variadic, defaults, attributes)
 
 
 @cache

@@ -5,6 +5,7 @@ What cannot be said is kept, and nodes that read it are passed over: one run fin
 
 import linecache
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -305,14 +306,17 @@ class NodeTranslation:
             raise UnreadNodeError(reasons)
         try:
             self._run_inner_nodes(graph)
+            return list(self._read_results(node, dict(self._given(graph))))
         except InnerFailureError as error:
             raise UnreadNodeError([*reasons, *_inner_reasons(error.failures)]) from error
-        pairs = zip(node.results, graph.outputs, strict=False)
-        return [
-            (foreign, self._compared(self.value(given), foreign))
-            for foreign, (_, given) in pairs
-            if foreign is not None and foreign in self._read
-        ]
+        except REFUSALS as error:
+            raise UnreadNodeError([*reasons, *refusal_reasons(error)]) from error
+
+    def _given(self, graph: ForeignGraph) -> Iterator[tuple[int, Any]]:
+        """The outputs of a graph that its nodes give, by their places."""
+        for index, (_, foreign) in enumerate(graph.outputs):
+            with suppress(SkipNode):  # a function may give less than it could
+                yield index, self.value(foreign)
 
     def _type(self, foreign: ForeignValue) -> TensorType | None:
         """The type of a value of the source as it is here."""
