@@ -30,9 +30,8 @@ from tripybuild.model.model_graph import EntryGraph, ModelGraph
 from tripybuild.process.per_process import per_process
 from tripybuild.schema.load import Registry, load_registries
 from tripybuild.schema.model.entry_points import UNNAMED
-from tripybuild.symbolic.dims import Dim, evaluate
+from tripybuild.symbolic.dims import Dim
 from tripybuild.targets.table import parse_target
-from tripybuild.types.size_range import SizeRange
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
@@ -318,7 +317,7 @@ def _sizes(
 ) -> dict[str, int]:
     """The values of the symbols in the sizes of inputs."""
     found: dict[str, int] = {}
-    sums: list[tuple[Dim, int]] = []
+    sums: list[Dim] = []
     for each in program.graph.inputs:
         assert each.type is not None
         shape = arrays[names.index(each.name)].shape
@@ -328,27 +327,9 @@ def _sizes(
             if size.name is not None:
                 found[size.name] = given
             else:
-                sums.append((size, given))
-    for size, given in sums:
+                sums.append(size)
+    for size in sums:
         for name in size.symbols - found.keys():
-            found[name] = _solution(size, name, found, program.ranges[name], given)
+            message = f"a size of an input is `{size}`, and no size is `{name}` alone"
+            raise DiagnosticError(Diagnostic("onnx-input", message))
     return found
-
-
-def _solution(size: Dim, name: str, known: Mapping[str, int], range_: SizeRange, given: int) -> int:
-    """The value of a symbol for which a size that is a multiple of it and a number is this."""
-    step = range_.multiple_of
-    points = range_.min, range_.min + step
-    try:
-        low, next_ = (evaluate(size, {**known, name: value}) for value in points)
-        count = (given - low) // (next_ - low)
-        if count >= 0 and evaluate(size, {**known, name: range_.min + count * step}) == given:
-            return range_.min + count * step
-    except (ValueError, ZeroDivisionError, KeyError) as error:
-        raise _no_solution(size, name, given) from error
-    raise _no_solution(size, name, given)
-
-
-def _no_solution(size: Dim, name: str, given: int) -> DiagnosticError:
-    message = f"a size of an input is {given}, and no value of `{name}` makes `{size}` that"
-    return DiagnosticError(Diagnostic("onnx-input", message))
