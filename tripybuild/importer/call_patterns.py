@@ -8,6 +8,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from tripybuild.importer.call_program import Call, CallValue
@@ -85,12 +86,10 @@ class CallPattern:
     def add_lines(self, program: Program) -> ast.expr:
         """Take the lines of a snippet in, which no other one sees, and give its result."""
         self.snippets += 1
-        own: dict[str, str] = {}
-        for line in program.assignments:
-            value = _renamed(line.value, own)
-            own |= {target: f"{target}@{self.snippets}" for target in line.targets}
-            self.add_line([own[target] for target in line.targets], value)
-        return _renamed(program.result, own)
+        lines, result = _own_lines(program, self.snippets)
+        for targets, value in lines:
+            self.add_line(targets, value)
+        return result
 
     def add_line(self, targets: Sequence[str], value: ast.expr) -> None:
         """Take one line in."""
@@ -102,6 +101,18 @@ class CallPattern:
             for index, target in enumerate(targets):
                 item = ast.Subscript(value, ast.Constant(index), ast.Load())
                 self.lines[target] = ast.copy_location(item, value)
+
+    def heads(self, node: ast.expr) -> frozenset[str] | None:
+        """The operators whose result an expression can be; None where it can be any tensor."""
+        match node:
+            case ast.Name(id=name) if name in self.lines and name not in self.names:
+                return self.heads(self.lines[name])
+            case ast.IfExp(body=body, orelse=other):
+                one, two = self.heads(body), self.heads(other)
+                return None if one is None or two is None else one | two
+            case ast.Call() | ast.BinOp() | ast.Compare() | ast.UnaryOp():
+                return frozenset(name for name, _ in self._forms(node))
+        return None
 
     def match(self, node: ast.expr, value: Any) -> bool:
         """Whether a value is what an expression gives; what is bound is kept if it is."""
@@ -275,6 +286,20 @@ class CallPattern:
         except (_UnboundError, EvaluationError, UndecidedSize):
             return False
         return bool(one) and all(same(one[name], other[name]) for name in one)
+
+
+@lru_cache(maxsize=1024)
+def _own_lines(
+    program: Program, number: int
+) -> tuple[Sequence[tuple[Sequence[str], ast.expr]], ast.expr]:
+    """The lines of a snippet, and its result, over names that no snippet of another number has."""
+    own: dict[str, str] = {}
+    lines = []
+    for line in program.assignments:
+        value = _renamed(line.value, own)
+        own |= {target: f"{target}@{number}" for target in line.targets}
+        lines.append(([own[target] for target in line.targets], value))
+    return lines, _renamed(program.result, own)
 
 
 def _renamed(node: ast.expr, names: Mapping[str, str]) -> ast.expr:

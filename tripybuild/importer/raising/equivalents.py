@@ -4,14 +4,15 @@ A composition that has the form of one is compared with the operator on random v
 sets of sizes, before it is replaced.
 """
 
-from collections.abc import Iterator, Mapping
+import ast
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from tripybuild.importer.call_patterns import CallPattern, default_of, operators_by_method, same
-from tripybuild.importer.call_program import Call, CallProgram, CallValue, needed_calls
+from tripybuild.importer.call_program import Call, CallGraph, CallProgram, CallValue, needed_calls
 from tripybuild.importer.raising.size_values import SAMPLES, SizeValues
 from tripybuild.model.libraries import OperatorLibrary, builtin_library
 from tripybuild.schema.operator.operator import Operator, Snippet
@@ -48,12 +49,14 @@ class _Raising:
         self.values = SizeValues(program, operators, library)
         self.methods = operators_by_method(operators)
         self.declared = [(o, each) for o in operators.values() for each in o.equivalents]
+        self.by_head: dict[str, list[tuple[Operator, Snippet]]] = {}
+        self.proofs: dict[object, bool] = {}
 
     def call(self, call: Call) -> Call:
         """The call, or that of the operator that it is the last part of."""
         if len(call.results) != 1:
             return call
-        for operator, snippet in self.declared:
+        for operator, snippet in self._declared(call.operator):
             made = self._as(operator, snippet, call)
             if made is not None:
                 for value in call.results:
@@ -61,20 +64,35 @@ class _Raising:
                 return made
         return call
 
-    def _as(self, operator: Operator, snippet: Snippet, call: Call) -> Call | None:
+    def _declared(self, head: str) -> Sequence[tuple[Operator, Snippet]]:
+        """The equivalents whose last call can be one of an operator."""
+        if head not in self.by_head:
+            self.by_head[head] = [
+                (operator, snippet)
+                for operator, snippet in self.declared
+                for pattern, result in [self._pattern(operator, snippet)]
+                for heads in [pattern.heads(result)]
+                if heads is None or head in heads
+            ]
+        return self.by_head[head]
+
+    def _pattern(self, operator: Operator, snippet: Snippet) -> tuple[CallPattern, ast.expr]:
         inputs = {each.name: True for each in operator.inputs.values()}
         names = {**inputs, **dict.fromkeys(operator.attributes, False)}
         names |= dict.fromkeys(operator.types, False)
         pattern = CallPattern(
             self.operators, self.methods, names, owner=operator, is_commutative=True
         )
-        result = pattern.add_lines(snippet.program)
+        return pattern, pattern.add_lines(snippet.program)
+
+    def _as(self, operator: Operator, snippet: Snippet, call: Call) -> Call | None:
+        pattern, result = self._pattern(operator, snippet)
         if not pattern.match(result, call.results[0]):
             return None
         modules = call.node.modules if call.node is not None else ()
         if any(each.node is None or each.node.modules != modules for each in pattern.calls):
             return None  # it goes on in another module
-        arguments = {n: pattern.bound.get(n) for n in names if n not in operator.types}
+        arguments = {n: pattern.bound.get(n) for n in pattern.names if n not in operator.types}
         given = {
             name: value
             for name, value in arguments.items()
@@ -101,7 +119,14 @@ class _Raising:
         return True
 
     def _is_equal(self, call: Call, made: Call) -> bool:
-        """Whether both give the same for random values."""
+        """Whether both give the same for random values; equal compositions are run once."""
+        known = {id(value): f"{value.type}" for value in _tensors(made)}
+        key = _structure(made, known), _structure(call, known)
+        if key not in self.proofs:
+            self.proofs[key] = self._run_equal(call, made)
+        return self.proofs[key]
+
+    def _run_equal(self, call: Call, made: Call) -> bool:
         (result,) = call.results
         leaves = {id(v): v for v in _tensors(made)}
         random = np.random.default_rng(_SEED)
@@ -130,6 +155,37 @@ def _takes(operator: Operator, pattern: TensorPattern, value: CallValue) -> bool
     known = operator.types.get(pattern.element)
     is_type = value.dtype in known if known is not None else value.dtype.name == pattern.element
     return is_type and (pattern.shape is None or pattern.match(value.shape) is not None)
+
+
+def _structure(value: object, known: Mapping[int, str]) -> str:
+    """What is computed of tensors that are known, as a text that only equal ones have.
+
+    Tensors are numbered in their order, first those in `known`: their types, by identity.
+    """
+    numbers = {key: number for number, key in enumerate(known)}
+    lines = [*known.values()]
+
+    def text(value: object) -> str:
+        match value:
+            case Call():
+                parts = [f"{name}={text(each)}" for name, each in value.arguments.items()]
+                return f"{value.operator}({', '.join(parts)})"
+            case CallValue():
+                if id(value) not in numbers:
+                    made = "given" if value.call is None else text(value.call)
+                    numbers[id(value)] = len(lines)
+                    lines.append(f"{value.type} {value.index} {made}")
+                return f"%{numbers[id(value)]}"
+            case list() | tuple():
+                return f"[{', '.join(map(text, value))}]"
+            case slice():
+                return f"slice{text([value.start, value.stop, value.step])}"
+            case CallGraph():
+                return f"graph {id(value)}"
+        return f"{type(value).__name__} {value!r}"
+
+    last = text(value)
+    return "\n".join([*lines, last])
 
 
 def _tensors(call: Call) -> Iterator[CallValue]:

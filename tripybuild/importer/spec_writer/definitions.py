@@ -3,9 +3,10 @@
 A definition's names are not decided here, so equal modules have equal definitions, which are one.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from itertools import zip_longest
+from functools import cached_property, partial
+from itertools import chain as joined, zip_longest
 
 from tripybuild.importer.call_program import Call, CallGraph, CallProgram, CallValue
 from tripybuild.importer.spec_writer.chains import ModuleChain, find_chains
@@ -276,19 +277,21 @@ class DefinitionBody:
         self.pending[id(value)] = value, Slot(name or hint), text
         assert self.run is not None
         is_result = any(each is value for each in self.run.results)
-        if self._uses(value) != 1 or len(text) > (LONGEST if is_result else LONGEST_INLINE):
+        if self._uses[id(value)] != 1 or len(text) > (LONGEST if is_result else LONGEST_INLINE):
             self._step(value)
 
-    def _uses(self, value: CallValue) -> int:
+    @cached_property
+    def _uses(self) -> Counter[int]:
+        """How often the run reads each tensor, by its identity."""
         assert self.run is not None
-        uses = sum(each is value for each in self.run.results)
+        uses = Counter(map(id, self.run.results))
         for item in self.run.items:
             if isinstance(item, ModuleRun) and self.writer.runs.is_small(item):
-                uses += sum(map(partial(_reads, value), item.calls))
+                uses.update(map(id, joined.from_iterable(map(_read_by, item.calls))))
             elif isinstance(item, Call):
-                uses += _reads(value, item)
+                uses.update(map(id, _read_by(item)))
             else:
-                uses += sum(each is value for each in item_arguments(item))
+                uses.update(map(id, item_arguments(item)))
         return uses
 
     # --- items ---
@@ -343,7 +346,7 @@ class DefinitionBody:
         slots = [Slot(name or f"{hint}_{i + 1}") for i, name in enumerate(names)]
         for value, slot in zip(results, slots, strict=True):
             self.said[id(value)] = Text.of(slot)
-            if not self._uses(value):
+            if not self._uses[id(value)]:
                 slot.hint = "_"
         self.made.steps.append((tuple(slots), text))
 
@@ -364,9 +367,9 @@ class DefinitionBody:
             self.made.outputs.append((Slot(name), text))
 
 
-def _reads(value: CallValue, call: Call) -> int:
-    """How often a call reads a value."""
-    return sum(each is value for each in tensors_of([*call.arguments.values()]))
+def _read_by(call: Call) -> Iterator[CallValue]:
+    """The tensors that a call reads, each as often as it does."""
+    return tensors_of([*call.arguments.values()])
 
 
 def item_arguments(item: ModuleRun | ModuleChain) -> Iterable[CallValue]:

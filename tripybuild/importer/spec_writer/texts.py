@@ -7,6 +7,7 @@ differ in nothing but the names of their values are equal here.
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from tripybuild.importer.call_program import Call, CallGraph, CallValue
@@ -308,6 +309,7 @@ def captured(graph: CallGraph) -> Iterator[CallValue]:
     yield from (value for _, value in graph.outputs if id(value) not in inside)
 
 
+@lru_cache(maxsize=4096)
 def is_name(text: str) -> bool:
     """Whether a text can be a name in a spec."""
     try:
