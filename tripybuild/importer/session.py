@@ -127,6 +127,7 @@ def read_object(
     from tripybuild.importer.pytorch.module_export import (  # noqa: PLC0415 - the same
         ModuleInputs,
         read_module,
+        report_failures,
         require_torch,
     )
 
@@ -144,7 +145,8 @@ def read_object(
         message = "an `ExportedProgram` has its inputs, and takes no `args`, `kwargs` or `dynamic`"
         raise DiagnosticError(Diagnostic("wrong-value", message))
     registry = request.registry()
-    decomposed = exported_program.decompose(source, registry)
+    with report_failures("decomposed"):
+        decomposed = exported_program.decompose(source, registry)
     return exported_program.read_exported_program(decomposed), registry
 
 

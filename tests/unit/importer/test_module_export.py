@@ -103,3 +103,32 @@ def test_inputs_that_do_not_fit_are_refused() -> None:
     assert refused(Layer(), torch.ones(2, 8), dynamic={"x": ["a b"]}).code == "bad-name"
     wrong = refused(Layer(), torch.ones(2, 9))
     assert (wrong.code, wrong.span and wrong.span.path) == ("export-failed", __file__)
+
+
+class Namesake(nn.Module):
+    """Its weight has the name of its input."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.x = nn.Parameter(torch.ones(4))
+
+    def forward(self, x: Any) -> Any:
+        return x * self.x
+
+
+def test_an_input_with_the_name_of_a_weight_has_another_one() -> None:
+    found = read(Namesake(), torch.full((2, 4), 3.0))
+    (value,) = found.graph.inputs
+    assert found.examples[value.name].tolist() == [[3.0] * 4] * 2
+    assert f"the input `x` is `{value.name}`: a weight or a part is `x`" in found.notes
+
+
+def test_what_pytorch_cannot_decompose_is_refused() -> None:
+    """PyTorch writes the names of modules as Python, where `for` is no attribute."""
+    module = nn.Sequential()
+    module.add_module("for", nn.Linear(8, 8))
+    found = refused(module, torch.ones(2, 8))
+    assert (found.code, found.message[:34]) == (
+        "export-failed",
+        "the module cannot be decomposed: S",
+    )

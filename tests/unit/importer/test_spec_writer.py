@@ -246,6 +246,23 @@ def test_operators_in_a_row_of_modules(written):
     assert "y: net(x)" in text
 
 
+def test_a_row_of_modules_that_is_the_model(written):
+    """The model itself has no name by which its row could be called."""
+    build = ProgramBuilder("sequential", B=(1, 8))
+    x = build.input("x", "B", 4)
+    y = build.linear("0", x, 4, 6)
+    with build.module("1", "ReLU"):
+        y = build.call("relu", input=y)
+    text = written(build.program(y=build.linear("3", y, 6, 2)), B=2)
+    assert "y: part_3(relu(part_0(x)))" in text
+
+
+def test_a_value_that_is_returned_twice(written):
+    build = ProgramBuilder("twice", B=(1, 8))
+    y = build.call("tanh", input=build.input("x", "B", 4))
+    assert "tanh_1: tanh(x)" in written(build.program(y=y, z=y), B=2)
+
+
 def test_blocks_in_turns(written):
     build = ProgramBuilder("turns", B=(1, 8))
     y = x = build.input("x", "B", 4)

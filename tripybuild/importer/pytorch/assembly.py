@@ -64,13 +64,17 @@ def assemble(source: SourceProgram) -> ForeignProgram:
     assembly = Assembly(_sizes(source, tensors))
     inputs = [assembly.tensor(name, meta) for name, meta in tensors]
     names = UniqueNames("input", (spec_path(path).partition(".")[0] for path in source.weights))
+    notes = []
     for value in inputs:
-        value.name = names.find(value.name)
+        before, value.name = value.name, names.find(value.name)
+        if value.name != before:
+            notes.append(
+                f"the input `{before}` is `{value.name}`: a weight or a part is `{before}`"
+            )
     weights, tied = _weights(source, assembly)
     nodes = list(assembly.nodes(source.nodes))
     outputs: list[tuple[str, ForeignValue]] = []
     updates: dict[str, ForeignValue] = {}
-    notes = []
     for each in source.outputs:
         value = (
             assembly.values[each.value.name] if isinstance(each.value, ValueName) else each.value

@@ -208,6 +208,7 @@ def to_numpy(tensor: "torch.Tensor") -> np.ndarray[Any, Any]:
 
 def _examples(program: "ExportedProgram", read: ForeignProgram) -> dict[str, np.ndarray[Any, Any]]:
     """The tensors that the program was exported with, by input."""
+    import torch  # noqa: PLC0415 - heavy, and an extra
     from torch.utils._pytree import tree_leaves  # noqa: PLC0415 - heavy
 
     if program.example_inputs is None:
@@ -216,11 +217,12 @@ def _examples(program: "ExportedProgram", read: ForeignProgram) -> dict[str, np.
     ordered = _in_order(kwargs, program)
     specs = [s for s in program.graph_signature.input_specs if s.kind.name == "USER_INPUT"]
     leaves = tree_leaves((args, ordered), is_leaf=lambda each: each is None)
-    given = dict(zip((spec.arg.name for spec in specs), leaves, strict=False))
-    wanted = [each.name for each in read.graph.inputs if each.type is not None]
-    if len(leaves) != len(specs):
+    tensors = [each for each in leaves if isinstance(each, torch.Tensor)]
+    inputs = read.graph.inputs  # in the same order, and not always by the names of placeholders
+    if len(leaves) != len(specs) or len(tensors) != len(inputs):
         return {}
-    return {name: to_numpy(given[name]) for name in wanted}
+    known = zip(inputs, tensors, strict=True)
+    return {each.name: to_numpy(tensor) for each, tensor in known if each.type is not None}
 
 
 def _in_order(kwargs: Mapping[str, Any], program: "ExportedProgram") -> dict[str, Any]:

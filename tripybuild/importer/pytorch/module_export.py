@@ -96,12 +96,14 @@ def read_module(
             counterpart in a spec.
     """
     inputs = _Inputs(module, request)
-    with _evaluation(module) as notes, _report_failures(), _quiet():
+    with _evaluation(module) as notes, report_failures(), _quiet():
         program, shapes = inputs.export(export or export_without_gradients)
     problems = list(inputs.fixed(shapes))
     if problems and not request.optional:
         raise DiagnosticError(*problems)
-    read = read_exported_program(decompose(program, registry), name)
+    with report_failures("decomposed"):
+        decomposed = decompose(program, registry)
+    read = read_exported_program(decomposed, name)
     read.ranges = {n: inputs.range(n, range) for n, range in read.ranges.items()}
     read.run = partial(inputs.run, read)
     read.notes += [*notes, *(each.message for each in problems)]
@@ -316,7 +318,7 @@ def _quiet() -> Iterator[None]:
 
 
 @contextmanager
-def _report_failures() -> Iterator[None]:
+def report_failures(done: str = "exported") -> Iterator[None]:
     """Make one diagnostic of what PyTorch or the module raises, at the module's own line."""
     try:
         yield
@@ -324,7 +326,7 @@ def _report_failures() -> Iterator[None]:
         raise
     except Exception as error:
         said = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
-        message = f"the module cannot be exported: {type(error).__name__}: {said}".rstrip(": ")
+        message = f"the module cannot be {done}: {type(error).__name__}: {said}".rstrip(": ")
         flow = "data-dependent" in str(error)
         hint = _FLOW_HINT if flow else None
         raise DiagnosticError(

@@ -66,7 +66,7 @@ def find_chains(runs: ModuleRuns, run: ModuleRun) -> "list[Call | ModuleRun | Mo
     replaced: dict[int, ModuleChain | None] = {}
     for path, members in called.items():
         node = runs.root.find(path)
-        if not node.is_list:
+        if not path or not node.is_list:  # the model itself is no part that can be called
             continue
         for row in _rows(runs, run, members):
             chain = _chain(path, row)

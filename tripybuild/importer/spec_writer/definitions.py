@@ -145,7 +145,8 @@ class DefinitionWriter:
         """The path of a weight in the spec, for that in the checkpoint."""
         node, names = self.runs.root, []
         for segment in path.split("."):
-            names.append(segment if node.is_list else self.local(node, segment))
+            in_list = node.is_list and node is not self.runs.root  # which has parts of its own
+            names.append(segment if in_list else self.local(node, segment))
             node = node.children.get(segment, node)
         return ".".join(names)
 

@@ -106,7 +106,7 @@ class ModuleRuns:
         """The program's own run."""
         run = ModuleRun("", "", list(self.program.graph.calls))
         outputs = [value for _, value in self.program.graph.outputs]
-        run.results = list(dict.fromkeys([*outputs, *self.program.updates.values()]))
+        run.results = [*outputs, *self.program.updates.values()]  # as often as they are written
         self._divide(run)
         self.root.runs.append(run)
         return run
