@@ -126,8 +126,8 @@ def read_object(
     from tripybuild.importer.pytorch import exported_program  # noqa: PLC0415 - heavy
     from tripybuild.importer.pytorch.module_export import (  # noqa: PLC0415 - the same
         ModuleInputs,
+        decompose_program,
         read_module,
-        report_failures,
         require_torch,
     )
 
@@ -145,8 +145,7 @@ def read_object(
         message = "an `ExportedProgram` has its inputs, and takes no `args`, `kwargs` or `dynamic`"
         raise DiagnosticError(Diagnostic("wrong-value", message))
     registry = request.registry()
-    with report_failures("decomposed"):
-        decomposed = exported_program.decompose(source, registry)
+    decomposed = decompose_program(source, registry)
     return exported_program.read_exported_program(decomposed), registry
 
 

@@ -332,3 +332,16 @@ def test_a_call_that_changes_its_inputs_is_refused(tmp_path: Path) -> None:
     found = refused(written(tmp_path, files(program=changed)))
     assert found.code == "import-not-decomposed"
     assert "1 call changes what it is given (`relu_`)" in found.message
+
+
+@pytest.mark.parametrize("key", ["name", "dtype"])
+def test_a_value_or_a_type_that_is_not_there_is_refused(tmp_path: Path, key: str) -> None:
+    changed = program()
+    graph = changed["graph_module"]["graph"]
+    if key == "name":
+        graph["nodes"] = []
+    else:
+        weight = changed["graph_module"]["signature"]["input_specs"][0]["parameter"]["arg"]["name"]
+        graph["tensor_values"][weight]["dtype"] = 5
+    found = refused(written(tmp_path, files(program=changed)))
+    assert found.code == "import-malformed"

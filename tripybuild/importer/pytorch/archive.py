@@ -22,6 +22,7 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.types.dtypes import dtype
 
 _LARGEST_JSON = 1 << 30
+_MOST_DIMENSIONS, _MOST_ELEMENTS = 64, 1 << 56
 _SIGNATURE = b"PK\x03\x04"
 _LOCAL_HEADER = struct.Struct("<26xHH")
 
@@ -149,6 +150,8 @@ class StoredTensor:
         numbers = [*self.shape, *self.steps, self.offset]
         if len(self.shape) != len(self.steps) or any(type(n) is not int or n < 0 for n in numbers):
             return "has a layout that is none"
+        if len(self.shape) > _MOST_DIMENSIONS or prod(self.shape) > _MOST_ELEMENTS:
+            return "has more elements or dimensions than an array can have"
         spans = ((n - 1) * step for n, step in zip(self.shape, self.steps, strict=True))
         elements = self.offset + sum(spans) + 1
         if prod(self.shape) and elements * self.dtype.itemsize > self.size:

@@ -96,14 +96,12 @@ def read_module(
             counterpart in a spec.
     """
     inputs = _Inputs(module, request)
-    with _evaluation(module) as notes, report_failures(), _quiet():
+    with _evaluation(module) as notes, _report_failures(), _quiet():
         program, shapes = inputs.export(export or export_without_gradients)
     problems = list(inputs.fixed(shapes))
     if problems and not request.optional:
         raise DiagnosticError(*problems)
-    with report_failures("decomposed"):
-        decomposed = decompose(program, registry)
-    read = read_exported_program(decomposed, name)
+    read = read_exported_program(decompose_program(program, registry), name)
     read.ranges = {n: inputs.range(n, range) for n, range in read.ranges.items()}
     read.run = partial(inputs.run, read)
     read.notes += [*notes, *(each.message for each in problems)]
@@ -126,6 +124,12 @@ def export_without_gradients(
             prefer_deferred_runtime_asserts_over_guards=True,
         )
     return exported
+
+
+def decompose_program(program: "ExportedProgram", registry: Registry) -> "ExportedProgram":
+    """Decompose a program; what PyTorch raises is one diagnostic."""
+    with _report_failures("decomposed"):
+        return decompose(program, registry)
 
 
 class _Inputs:
@@ -318,7 +322,7 @@ def _quiet() -> Iterator[None]:
 
 
 @contextmanager
-def report_failures(done: str = "exported") -> Iterator[None]:
+def _report_failures(done: str = "exported") -> Iterator[None]:
     """Make one diagnostic of what PyTorch or the module raises, at the module's own line."""
     try:
         yield

@@ -90,8 +90,7 @@ def read_archive(path: Path, name: str | None = None) -> ForeignProgram:
             message = f"`{path}` has the schema {version} of programs, and {_SCHEMA} is read"
             hint = "save it with a version of PyTorch from 2.8 on"
             raise DiagnosticError(Diagnostic("import-malformed", message, hint=hint))
-        source = _ProgramReader(program, archive).source(name)
-    read = assemble(source)
+        read = assemble(_ProgramReader(program, archive).source(name))
     if _UNDECOMPOSED in program.get("verifiers", ()):
         read.advice = DECOMPOSE_HINT
     return read
@@ -130,7 +129,7 @@ class _ProgramReader:
 
     def source(self, name: str | None) -> SourceProgram:
         inputs = [each for spec in self.signature["input_specs"] for each in self._input(spec)]
-        paths = dict.fromkeys(each.path for each in inputs if each.path)
+        metas = {each.path: each.meta for each in inputs if each.path}
         nodes = list(self._nodes(self.graph))
         return SourceProgram(
             name=name or model_name(stack for node in nodes for stack in node.meta.modules),
@@ -138,7 +137,7 @@ class _ProgramReader:
             nodes=nodes,
             outputs=list(self._outputs()),
             symbols=self._symbols(inputs),
-            weights={path: self._weight(path) for path in paths},
+            weights={path: self._weight(path, meta) for path, meta in metas.items()},
         )
 
     def _input(self, spec: Mapping[str, Any]) -> Iterator[SourceInput]:
@@ -192,14 +191,14 @@ class _ProgramReader:
                         examples[symbol] = expression["hint"]["as_int"]
         return {
             symbol: SourceSymbol(
-                low=bounds["min_val"] or 0,
+                low=_bound(bounds["min_val"]) or 0,
                 high=_bound(bounds["max_val"]),
                 example=examples.get(symbol),
             )
             for symbol, bounds in self.program["range_constraints"].items()
         }
 
-    def _weight(self, path: str) -> SourceWeight:
+    def _weight(self, path: str, stated: Meta) -> SourceWeight:
         if path not in self.weights:
             raise malformed(self.archive.path, f"there is no data of the weight `{path}`")
         folder, entry = self.weights[path]
@@ -210,6 +209,8 @@ class _ProgramReader:
         meta, file = entry["tensor_meta"], f"{folder}/{entry['path_name']}"
         kind = BY_TORCH.get(_DTYPES[meta["dtype"]])
         sizes, strides = ([each["as_int"] for each in meta[key]] for key in ("sizes", "strides"))
+        if stated != TensorMeta(_DTYPES[meta["dtype"]], sizes):
+            raise malformed(self.archive.path, f"the weight `{path}` has two types")
         start, size = self.archive.octets(self.archive.member(file))
         if kind is None:  # no dtype of ours; what reads it is refused
             return SourceWeight(_no_data, path)
@@ -328,6 +329,8 @@ def _size(given: Mapping[str, Any]) -> int | str:
 
 
 def _bound(value: int | None) -> int | None:
+    if value is not None and type(value) is not int:
+        raise TypeError(f"`{value}` is no bound of a size")
     return value if value is not None and value < _UNBOUNDED else None
 
 
