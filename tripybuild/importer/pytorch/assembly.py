@@ -63,14 +63,7 @@ def assemble(source: SourceProgram) -> ForeignProgram:
     tensors = [(each.name, each.meta) for each in given if isinstance(each.meta, TensorMeta)]
     assembly = Assembly(_sizes(source, tensors))
     inputs = [assembly.tensor(name, meta) for name, meta in tensors]
-    names = UniqueNames("input", (spec_path(path).partition(".")[0] for path in source.weights))
-    notes = []
-    for value in inputs:
-        before, value.name = value.name, names.find(value.name)
-        if value.name != before:
-            notes.append(
-                f"the input `{before}` is `{value.name}`: a weight or a part is `{before}`"
-            )
+    notes = list(_rename_inputs(inputs, source.weights))
     weights, tied = _weights(source, assembly)
     nodes = list(assembly.nodes(source.nodes))
     outputs: list[tuple[str, ForeignValue]] = []
@@ -98,6 +91,15 @@ def assemble(source: SourceProgram) -> ForeignProgram:
         tied=tied,
         notes=notes,
     )
+
+
+def _rename_inputs(inputs: Sequence[ForeignValue], weights: Iterable[str]) -> Iterator[str]:
+    """Give inputs names that no weight and no part has; a note for each that changes."""
+    names = UniqueNames("input", (spec_path(path).partition(".")[0] for path in weights))
+    for value in inputs:
+        before, value.name = value.name, names.find(value.name)
+        if value.name != before:
+            yield f"the input `{before}` is `{value.name}`: a weight or a part is `{before}`"
 
 
 def _number_diagnostic(each: SourceInput) -> Diagnostic:

@@ -209,8 +209,6 @@ class _ProgramReader:
         meta, file = entry["tensor_meta"], f"{folder}/{entry['path_name']}"
         kind = BY_TORCH.get(_DTYPES[meta["dtype"]])
         sizes, strides = ([each["as_int"] for each in meta[key]] for key in ("sizes", "strides"))
-        if stated != TensorMeta(_DTYPES[meta["dtype"]], sizes):
-            raise malformed(self.archive.path, f"the weight `{path}` has two types")
         start, size = self.archive.octets(self.archive.member(file))
         if kind is None:  # no dtype of ours; what reads it is refused
             return SourceWeight(_no_data, path)
@@ -219,6 +217,8 @@ class _ProgramReader:
         problem = stored.problem()
         if problem:
             raise malformed(self.archive.path, f"the weight `{path}` {problem}")
+        if stated != TensorMeta(_DTYPES[meta["dtype"]], sizes):
+            raise malformed(self.archive.path, f"the weight `{path}` has two types")
         identity = (file, kind.name, *sizes, "by", *strides, offset)
         return SourceWeight(stored.load, identity if prod(sizes) else path)
 
