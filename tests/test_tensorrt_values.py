@@ -33,7 +33,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCES = sorted(
     path.relative_to(ROOT).as_posix()
     for path in (ROOT / "ops_registry").rglob("*.yaml")
-    if path.parent.name not in {"families", "modules", "ops_registry"}
+    if path.parent.name not in {"families", "foreign", "modules", "ops_registry"}
 )
 
 
