@@ -181,6 +181,8 @@ class ForeignProgram:
         config: The values of the model's `config.json`, if it has one.
         examples: An array for each input, to compare both programs with.
         run: Gives what the source gives for the examples, by output.
+        stated_from: The smallest dynamic size for which the types are stated: `torch.export` takes
+            none for 0 or 1.
         notes: What was dropped or folded, one sentence each, for the report.
         advice: What helps where operators are not read.
         input_names: What the source calls inputs, where that is no identifier.
@@ -196,6 +198,7 @@ class ForeignProgram:
     config: Mapping[str, object] = field(default_factory=dict)
     examples: Mapping[str, np.ndarray[Any, Any]] = field(default_factory=dict)
     opset: int | None = None
+    stated_from: int = 0
     run: Callable[[], Mapping[str, np.ndarray[Any, Any]]] | None = None
     notes: list[str] = field(default_factory=list)
     advice: str = ""

@@ -42,6 +42,13 @@ class Attention(torch.nn.Module):
         return last, (y * places[..., None]).sum(1), y[:, 1:].mean(dim=(1, 2)), y.argmax(-1)
 
 
+class Slices(torch.nn.Module):
+    """Slices of which PyTorch states sizes that hold for two and more only."""
+
+    def forward(self, x):
+        return x[:, 1:-1] * 2, x[:, -2:] * 2
+
+
 class Convolutions(torch.nn.Module):
     """Windows and norms, and a buffer that changes."""
 
@@ -89,6 +96,11 @@ CASES = {
         Convolutions,
         [(torch.randn(3, 3, 8, 8, generator=RAND),), (torch.randn(5, 3, 8, 8, generator=RAND),)],
         ({0: B},),
+    ),
+    "slices": (
+        Slices,
+        [(torch.randn(3, n, 2, generator=RAND),) for n in (7, 4, 2, 1)],
+        ({1: torch.export.Dim.DYNAMIC},),
     ),
     "branches": (
         Branches,

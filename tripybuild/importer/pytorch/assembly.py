@@ -89,6 +89,7 @@ def assemble(source: SourceProgram) -> ForeignProgram:
         ranges=assembly.sizes.ranges,
         updates=updates,
         tied=tied,
+        stated_from=2,
         notes=notes,
     )
 

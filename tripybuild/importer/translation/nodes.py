@@ -131,7 +131,7 @@ class NodeTranslation:
         self.compositions = Compositions(
             self.recorder, INDEX_WORDS, (InnerFailureError, SkipNode, UnreadNodeError)
         )
-        self.sizes = StatedSizes(self.program.ranges)
+        self.sizes = StatedSizes(self.program.ranges, self.program.stated_from)
         self.recorder.run_graph = self.run_inner
 
     # --- values ---

@@ -103,11 +103,11 @@ class StatedSizes:
     """The symbols of the source: those that have a range, and those that only data tells.
 
     A symbol without a range is that of a size which data decides. What a call gives stands for it
-    from then on.
+    from then on. Sizes are compared from the smallest on for which the source states types.
     """
 
-    def __init__(self, ranges: Mapping[str, SizeRange]) -> None:
-        self._ranges = ranges
+    def __init__(self, ranges: Mapping[str, SizeRange], stated_from: int = 0) -> None:
+        self._ranges, self._stated_from = ranges, stated_from
         self._found: dict[str, Size] = {}
 
     def substitute(self, value: Any) -> Any:
@@ -149,7 +149,7 @@ class StatedSizes:
         symbols = sorted(_symbols(ours) | _symbols(theirs))
         if any(name not in self._ranges for name in symbols):
             return False
-        axes = [_samples(self._ranges[name]) for name in symbols]
+        axes = [_samples(self._ranges[name], self._stated_from) for name in symbols]
         for _, point in zip(range(MOST_POINTS), product(*axes), strict=False):
             sizes = dict(zip(symbols, point, strict=True))
             try:
@@ -182,10 +182,15 @@ def _at(size: Size, sizes: Mapping[str, int]) -> Size:
     return size.substitute(sizes) if isinstance(size, Dim) else size
 
 
-def _samples(range_: SizeRange) -> list[int]:
-    """Some sizes of a range, of which its bounds are the first and the last."""
+def _samples(range_: SizeRange, least: int) -> list[int]:
+    """Some sizes of a range, of which its bounds are the first and the last.
+
+    Those below `least` are left out where there are others.
+    """
     step = range_.multiple_of
     last = range_.max if range_.max is not None else range_.min + 97 * step
-    count = (last - range_.min) // step
+    first = range_.min + max(-((range_.min - least) // step), 0) * step
+    first = first if first <= last else range_.min
+    count = (last - first) // step
     places = sorted({count * index // (SAMPLES - 1) for index in range(SAMPLES)})
-    return [range_.min + place * step for place in places]
+    return [first + place * step for place in places]
