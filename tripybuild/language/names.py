@@ -41,12 +41,6 @@ def is_power_of_constant(node: ast.AST) -> bool:
     return False
 
 
-def assigned_names(program: Program) -> tuple[str, ...]:
-    """Name what the lines of a snippet assign, without the stars."""
-    targets = (target for line in program.assignments for target in line.targets)
-    return _unique(target.removeprefix("*") for target in targets)
-
-
 def called_names(snippet: Program | ast.expr) -> tuple[str, ...]:
     """Name what the snippet calls from outside, with the dots: `exp`, `np.where`, `x.reshape`."""
     outside = {id(node) for node in _free_nodes(snippet)}

@@ -1,4 +1,4 @@
-"""Native work in a thread of its own, which the caller need not wait for to its end.
+"""Native work: its number of threads, and a thread in which the caller need not await its end.
 
 Native code lets Python raise nothing until it returns. So a thread does it, and the thread that
 asked for it waits, which a limit of time or Ctrl-C ends. Nothing can end the other one: it goes on,
@@ -7,6 +7,7 @@ and what it finds is dropped.
 Invariant: what the work needs of locks, the waiting thread does not hold.
 """
 
+import os
 import threading
 from collections.abc import Callable
 from typing import Generic, TypeVar
@@ -78,3 +79,10 @@ def is_work_left() -> bool:
     Python's own end takes libraries apart in which it still computes, which may crash.
     """
     return any(each.is_alive() for each in list(_left))
+
+
+def default_threads() -> int:
+    """A thread for each processor that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -3,7 +3,7 @@
 import pytest
 
 from tripybuild.language.grammar import parse, parse_expression
-from tripybuild.language.names import assigned_names, called_names, free_names
+from tripybuild.language.names import called_names, free_names
 
 
 @pytest.mark.parametrize(
@@ -29,11 +29,6 @@ def test_free(text, names):
 def test_free_of_a_node():
     """An expression alone has names too."""
     assert free_names(parse_expression("T[N, *D]")) == ("T", "N", "D")
-
-
-def test_bound():
-    """Assigned names lose their stars and come once."""
-    assert assigned_names(parse("a, *b = c\na = 1\nreturn a")) == ("a", "b")
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from tripybuild.compiler import executable
 from tripybuild.compiler.executable import Executable
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.process import memory
+from tripybuild.process.native_work import default_threads
 from tripybuild.targets.cpu import onnx_runtime
 from tripybuild.targets.onnx_runtime import library, session
 from tripybuild.targets.table import parse_target
@@ -456,7 +457,7 @@ def test_a_failing_node_is_an_error(made, monkeypatch):
 
 def test_threads_are_those_of_the_process():
     """Or those that the target says; they sleep where nothing is to be done."""
-    assert session.session_options(None).intra_op_num_threads == session.default_threads()
+    assert session.session_options(None).intra_op_num_threads == default_threads()
     options = session.session_options(3)
     assert options.intra_op_num_threads == 3
     assert options.get_session_config_entry("session.intra_op.allow_spinning") == "0"

@@ -15,7 +15,12 @@ from tripybuild.importer.call_program import Call, CallGraph, CallValue, needed_
 from tripybuild.importer.foreign_program import ForeignGraph, ForeignNode
 from tripybuild.importer.translation.declarations import Declarations, Declared
 from tripybuild.importer.translation.known_data import KnownData
-from tripybuild.importer.translation.types import is_lower_kind, number_in, promoted_dtypes
+from tripybuild.importer.translation.types import (
+    is_lower_kind,
+    items_of,
+    number_in,
+    promoted_dtypes,
+)
 from tripybuild.schema.operator.operator import Attribute
 from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.values import Size, TensorType, Value
@@ -202,7 +207,7 @@ class Recorder:
                 isinstance(item, CallValue) and self._constant(item) is None
                 for name in declared.variables
                 if declared.variables[name] == variable and arguments.get(name) is not None
-                for item in _items(arguments[name])
+                for item in items_of(arguments[name])
             )
             for variable in set(declared.variables.values())
         }
@@ -316,10 +321,6 @@ def _run_function(function: Callable[..., Any], values: Sequence[CallValue]) -> 
     if not all(isinstance(each, CallValue) for each in results):
         raise UntranslatableError("a function of a region must give tensors")
     return list(results)
-
-
-def _items(value: Any) -> Sequence[Any]:
-    return value if isinstance(value, list | tuple) else [value]
 
 
 def _plain_axes(attribute: Attribute, value: Any, normal: Any) -> Any:

@@ -41,7 +41,7 @@ def promoted_dtypes(
             groups.setdefault(variable, []).append(name)
     found: dict[str, dtype] = {}
     for variable, names in groups.items():
-        each = [item for name in names for item in _items(arguments[name])]
+        each = [item for name in names for item in items_of(arguments[name])]
         taken = [item for item in each if not _is_declared(declared, names, item)]
         stated = wanted if variable == declared.result_variable else None
         target = common_dtype(taken, stated)
@@ -50,7 +50,8 @@ def promoted_dtypes(
     return found
 
 
-def _items(value: Any) -> Sequence[Any]:
+def items_of(value: Any) -> Sequence[Any]:
+    """What an argument holds: the values of a list, or the one value."""
     return value if isinstance(value, list | tuple) else [value]
 
 

@@ -15,6 +15,7 @@ from weakref import WeakSet
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.onnx.model import ExternalData
 from tripybuild.process import memory
+from tripybuild.process.native_work import default_threads
 from tripybuild.process.per_process import per_process, process, process_lock
 from tripybuild.targets.onnx_runtime.arrays import (
     Array,
@@ -305,13 +306,6 @@ def session_options(threads: int | None) -> Any:
     for key, value in CONFIGURATION.items():
         options.add_session_config_entry(key, value)
     return options
-
-
-def default_threads() -> int:
-    """A thread for each processor that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 _sessions: WeakSet[RuntimeSession] = WeakSet()

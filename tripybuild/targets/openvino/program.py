@@ -32,6 +32,7 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.onnx.model import GraphDef, OnnxModel, OnnxNode, ValueInfo
 from tripybuild.onnx.protobuf import encode_model
 from tripybuild.process import memory
+from tripybuild.process.native_work import default_threads
 from tripybuild.process.per_process import process, process_lock
 from tripybuild.targets.openvino.bounds import INT32
 from tripybuild.targets.openvino.library import DEVICE, core
@@ -344,10 +345,3 @@ def properties(options: Options) -> dict[str, Any]:
         "NUM_STREAMS": 1,
         "INFERENCE_NUM_THREADS": options.get("threads") or default_threads(),
     }
-
-
-def default_threads() -> int:
-    """A thread for each processor that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
