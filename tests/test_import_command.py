@@ -271,6 +271,7 @@ def test_a_spec_reads_the_checkpoint_as_it_is(folder: Path, tmp_path: Path) -> N
         ({"architectures": ["BertConfig"]}, "has no model `BertConfig`"),
         ({"num_hidden_layers": 2}, "has no weights `encoder.layer.1"),
         ({"hidden_size": 15}, "cannot be made of"),
+        ({"vocab_size": 7}, ", and [7, "),
     ],
 )
 def test_a_folder_that_fits_no_model_is_one_diagnostic(

@@ -62,7 +62,7 @@ def read_folder(
     config, _ = read_object(folder / CONFIG)
     files = open_path(folder)
     require_torch()
-    model = _load(folder, _model_class(folder, config))
+    model = _load(folder, files, _model_class(folder, config))
     given = dict(inputs) if inputs else dict(_default_inputs(model))
     request = ModuleInputs((), given, dynamic or {}, optional=not inputs and not dynamic)
     name = str(config.get("model_type") or type(model).__name__)
@@ -97,7 +97,7 @@ def _model_class(folder: Path, config: Mapping[str, Any]) -> type[Any]:
     return found
 
 
-def _load(folder: Path, kind: type[Any]) -> Any:
+def _load(folder: Path, files: CheckpointFiles, kind: type[Any]) -> Any:
     """The model with its weights, all of which are there."""
     transformers: Any = importlib.import_module("transformers")
     verbosity = transformers.logging.get_verbosity()
@@ -112,8 +112,10 @@ def _load(folder: Path, kind: type[Any]) -> Any:
             output_loading_info=True,
         )
     except Exception as error:  # whatever the classes of models raise for a configuration
-        said = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
-        message = f"`{kind.__name__}` cannot be made of `{folder}`: {type(error).__name__}: {said}"
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        said = f"{type(error).__name__}: {' '.join(lines[:2])}"
+        said = _shape_mismatch(folder, files, kind) or said
+        message = f"`{kind.__name__}` cannot be made of `{folder}`: {said}"
         raise DiagnosticError(Diagnostic("import-architecture", message)) from error
     finally:
         transformers.logging.set_verbosity(verbosity)
@@ -130,6 +132,23 @@ def _load(folder: Path, kind: type[Any]) -> Any:
         # The usual one goes through the experts by data.
         model.set_experts_implementation("batched_mm")
     return model
+
+
+def _shape_mismatch(folder: Path, files: CheckpointFiles, kind: type[Any]) -> str | None:
+    """The first weight of another shape than the configuration says, in words; None without one."""
+    torch: Any = importlib.import_module("torch")
+    stored = {
+        name: entry[1] for each in files.shards for name, entry in each.index.items()
+    }  # dtypes differ where the weights are converted
+    with contextlib.suppress(Exception), torch.device("meta"):  # it is refused already
+        model = kind(kind.config_class.from_pretrained(folder, local_files_only=True))
+        for name, weight in model.state_dict().items():
+            bare = name.removeprefix(f"{model.base_model_prefix}.")
+            there = stored.get(name, stored.get(bare))
+            if there is not None and tuple(there) != tuple(weight.shape):
+                shapes = [f"[{', '.join(map(str, each))}]" for each in (there, weight.shape)]
+                return f"`{bare}` has shape {shapes[0]} in the files, and {shapes[1]} by `{CONFIG}`"
+    return None
 
 
 def _default_inputs(model: Any) -> Iterator[tuple[str, InputInfo]]:
