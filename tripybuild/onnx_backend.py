@@ -25,10 +25,9 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.importer.foreign_program import ForeignProgram
 from tripybuild.importer.onnx_model.files import parse_model
 from tripybuild.importer.onnx_model.program import load_file, load_model, require_onnx
+from tripybuild.importer.translation.declarations import builtin_registry
 from tripybuild.importer.translation.program import RecordedProgram, record
 from tripybuild.model.model_graph import EntryGraph, ModelGraph
-from tripybuild.process.per_process import per_process
-from tripybuild.schema.load import Registry, load_registries
 from tripybuild.schema.model.entry_points import UNNAMED
 from tripybuild.symbolic.dims import Dim
 from tripybuild.targets.table import parse_target
@@ -50,11 +49,6 @@ MOST_ELEMENTS = 1024  # of an input that is a constant
 MOST_PROGRAMS = 64  # of one model, for values of its constants
 # What is tried in turn: the kinds of NumPy's dtypes of the inputs that are constants.
 _ATTEMPTS = ("", "iub", "iubfV")
-
-
-@per_process
-def _registry() -> Registry:
-    return load_registries([])
 
 
 @dataclass(frozen=True)
@@ -181,7 +175,7 @@ class PreparedModel(BackendRep):
         return load_model(self._source, constants)
 
     def _make(self, program: ForeignProgram, arrays: Sequence[Array]) -> _Program:
-        recorded = record(program, _registry())
+        recorded = record(program, builtin_registry())
         calls = recorded.calls
         entry = EntryGraph(recorded.graph, (), dict(calls.ranges))
         call = _ModelCall()
@@ -209,7 +203,7 @@ class TripybuildBackend(Backend):
     def is_compatible(cls, model: "ModelProto", device: str = DEVICE, **_settings: Any) -> bool:
         """Whether a model can be imported without the values of its inputs."""
         try:
-            record(load_model(model), _registry())
+            record(load_model(model), builtin_registry())
         except DiagnosticError:
             return False
         return cls.supports_device(device)

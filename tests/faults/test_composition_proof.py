@@ -9,7 +9,8 @@ from written import graph
 from tripybuild.codegen.operators.lowering import decomposition_file
 from tripybuild.codegen.operators.operator_calls import CallResolver
 from tripybuild.codegen.snippets.composition_check import check_compositions
-from tripybuild.schema.load import FileSubset, load
+from tripybuild.schema.load import load
+from tripybuild.schema.registry_files import FileSubset
 
 OPERATOR = """\
 tripybuild: 1

@@ -10,7 +10,8 @@ from tripybuild.codegen.operators.operator_calls import CallResolver
 from tripybuild.eager.module.module import Module
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.process import paths
-from tripybuild.schema.load import FileSubset, load
+from tripybuild.schema.load import load
+from tripybuild.schema.registry_files import FileSubset
 from tripybuild.types.naming import MEMBERS
 
 OPERATOR = """\

@@ -16,6 +16,7 @@ from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.names import free_names
 from tripybuild.language.program import Program
 from tripybuild.schema.operator.operator import Operator
+from tripybuild.schema.registry_index import operator_entries
 from tripybuild.symbolic.conditions import UndecidedSize
 from tripybuild.symbolic.dims import Dim
 from tripybuild.types.dtypes import BY_NAME, dtype
@@ -47,12 +48,8 @@ class _UnboundError(Exception):
 
 def operators_by_method(operators: Mapping[str, Operator]) -> dict[str, str]:
     """The operators that Python's signs stand for, by the method of the sign."""
-    found = {}
-    for operator in operators.values():
-        tensor = operator.aliases.tensor
-        for method in [tensor] if isinstance(tensor, str) else tensor or []:
-            found[method] = operator.name
-    return found
+    entries = operator_entries(operators).items()
+    return {method: name for name, entry in entries for method in entry.methods}
 
 
 @dataclass

@@ -20,6 +20,7 @@ import numpy as np
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.importer.foreign_program import ForeignProgram
 from tripybuild.importer.spec_writer import WrittenSpec, write_spec
+from tripybuild.importer.translation.declarations import builtin_registry
 from tripybuild.importer.translation.program import translate
 from tripybuild.importer.translation.report import UnreadProgramError
 from tripybuild.model.libraries import OperatorLibrary, builtin_library
@@ -68,6 +69,8 @@ class ImportRequest:
         """The declarations that calls are read with."""
         given = self.registries or []
         listed = [given] if isinstance(given, (str, Path)) else given
+        if not listed:
+            return builtin_registry()
         with pause_gc():
             return load_registries([Path(each) for each in listed])
 

@@ -133,12 +133,12 @@ def read_compositions(
         file: Its keys, validated.
         operators: The names that snippets can call.
     """
-    reader = _CompositionReader(document, file, operators)
-    ignores = frozenset(reader.ignored(file.ignores, None, ("ignores",)))
-    return ForeignSystem(ignores, dict(reader.operators())), reader.found
+    reader = CompositionReader(document, file, operators)
+    ignores = reader.ignored_everywhere()
+    return ForeignSystem(ignores, {n: reader.compositions(n) for n in file.operators}), reader.found
 
 
-class _CompositionReader:
+class CompositionReader:
     """Reads one file; `found` is all that is wrong with it."""
 
     def __init__(
@@ -147,16 +147,19 @@ class _CompositionReader:
         self.document, self.file, self.known = document, file, operators
         self.found: list[Diagnostic] = []
 
-    def operators(self) -> Iterator[tuple[str, tuple[Composition, ...]]]:
-        """The compositions by the name of the operator."""
-        for name, given in self.file.operators.items():
-            base: Location = ("operators", name)
-            entries = given if isinstance(given, list) else [given]
-            made = [
-                self._composition(name, entry, (*base, i) if isinstance(given, list) else base)
-                for i, entry in enumerate(entries)
-            ]
-            yield name, tuple(each for each in made if each is not None)
+    def ignored_everywhere(self) -> frozenset[str]:
+        """The parameters that say nothing, of whichever operator."""
+        return frozenset(self.ignored(self.file.ignores, None, ("ignores",)))
+
+    def compositions(self, name: str) -> tuple[Composition, ...]:
+        """What the file says of an operator."""
+        given, base = self.file.operators[name], ("operators", name)
+        entries = given if isinstance(given, list) else [given]
+        made = [
+            self._composition(name, entry, (*base, i) if isinstance(given, list) else base)
+            for i, entry in enumerate(entries)
+        ]
+        return tuple(each for each in made if each is not None)
 
     def _composition(
         self, name: str, given: str | CompositionEntry, at: Location

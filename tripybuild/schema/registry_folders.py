@@ -1,7 +1,9 @@
 """Registry folders: the built-in one first, then those added; paths and names of their files."""
 
+import codecs
 import os
 from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path
 
 from tripybuild.process import paths
@@ -31,3 +33,8 @@ def contents(path: Path) -> bytes:
         return paths.read_or_none(str(path)) or b""
     except OSError:
         return b""
+
+
+def content_digest(content: bytes) -> str:
+    """The digest of a file, which does not tell whether it begins with a byte order mark."""
+    return sha256(content.removeprefix(codecs.BOM_UTF8)).hexdigest()

@@ -25,9 +25,10 @@ from tripybuild.model.libraries import OperatorLibrary
 from tripybuild.model.model_graph import ModelGraph
 from tripybuild.reference.execute import reference_run
 from tripybuild.reference.numerics.arrays import Array
-from tripybuild.schema.load import ModuleDeclaration, Registry
+from tripybuild.schema.load import Registry
 from tripybuild.schema.model.model import load_module
 from tripybuild.schema.operator.part import Part
+from tripybuild.schema.registry_files import ModuleDeclaration
 from tripybuild.schema.snippets.expressions import expression_text
 from tripybuild.testing.check_counts import count_check, refuse_difference, suite_check
 from tripybuild.testing.generators import generate_array

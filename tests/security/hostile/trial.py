@@ -37,10 +37,11 @@ from tripybuild.onnx.model import DEFAULT_OPSET
 from tripybuild.process import paths
 from tripybuild.reference.cost import total
 from tripybuild.reference.execute import execute
-from tripybuild.schema.load import FileSubset, Registry, load
+from tripybuild.schema.load import Registry, load
 from tripybuild.schema.operator.dtype_combinations import legal_tuples
 from tripybuild.schema.operator.operator import Operator
 from tripybuild.schema.operator.samples import size_places
+from tripybuild.schema.registry_files import FileSubset
 from tripybuild.testing import ModuleSuite, Suite
 from tripybuild.testing.cases import Case as Call, sample_case
 from tripybuild.testing.oracles.alias_readings import inverse_problems

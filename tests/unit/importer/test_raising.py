@@ -7,12 +7,12 @@ from call_programs import run_calls
 
 import tripyapi as tp
 from tripybuild.importer.raising.simplify import simplify
-from tripybuild.schema.load import load_registries
+from tripybuild.importer.translation.declarations import builtin_registry
 
 
 @pytest.fixture(scope="module")
 def operators():
-    return load_registries(()).operators
+    return builtin_registry().operators
 
 
 @pytest.fixture

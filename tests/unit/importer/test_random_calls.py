@@ -15,8 +15,8 @@ from tripybuild.importer.foreign_program import (
     ForeignValue,
     SourcePlace,
 )
+from tripybuild.importer.translation.declarations import builtin_registry
 from tripybuild.importer.translation.program import translate
-from tripybuild.schema.load import load_registries
 from tripybuild.trace.values import TensorType
 from tripybuild.types.dtypes import BY_NAME
 
@@ -47,7 +47,7 @@ TOLERANCE = {torch.float16: 2e-2}
 
 @pytest.fixture(scope="module")
 def registry():
-    return load_registries([])
+    return builtin_registry()
 
 
 class Calls:

@@ -10,7 +10,7 @@ from tripybuild.importer.reading.readings import (
     Readings,
     UnreadCall,
 )
-from tripybuild.schema.load import load_registries
+from tripybuild.importer.translation.declarations import builtin_registry
 from tripybuild.symbolic.dims import symbol
 from tripybuild.trace.values import TensorType
 from tripybuild.types.dtypes import bool as boolean, float32, int64
@@ -22,7 +22,7 @@ NONE_LEFT_OUT = "cannot be None"
 @pytest.fixture(scope="module")
 def readings():
     """Readings of a system and an opset, of the built-in registry."""
-    registry = load_registries([])
+    registry = builtin_registry()
     found = {}
 
     def of(system, opset=None):

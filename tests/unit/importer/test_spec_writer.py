@@ -13,14 +13,14 @@ import tripybuild
 from tripybuild.importer.foreign_program import CheckpointPlace
 from tripybuild.importer.pytorch.exported_program import read_exported_program
 from tripybuild.importer.spec_writer import write_spec
+from tripybuild.importer.translation.declarations import builtin_registry
 from tripybuild.importer.translation.program import translate
-from tripybuild.schema.load import load_registries
 from tripybuild.symbolic.dims import Dim
 
 
 @pytest.fixture(scope="module")
 def registry():
-    return load_registries(())
+    return builtin_registry()
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tests.helpers.call_programs import run_calls
+from tripybuild.importer.translation.declarations import builtin_registry
 from tripybuild.importer.translation.program import translate
-from tripybuild.schema.load import load_registries
 
 torch = pytest.importorskip("torch")
 
@@ -17,7 +17,7 @@ from tripybuild.importer.pytorch.exported_program import (  # noqa: E402 - it ne
 
 @pytest.fixture(scope="module")
 def registry():
-    return load_registries([])
+    return builtin_registry()
 
 
 class Attention(torch.nn.Module):

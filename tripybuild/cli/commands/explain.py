@@ -13,8 +13,9 @@ from tripybuild.errors.codes import CODES
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 
 if TYPE_CHECKING:
-    from tripybuild.schema.load import ModuleDeclaration, Registry
+    from tripybuild.schema.load import Registry
     from tripybuild.schema.operator.operator import Operator, Requirement
+    from tripybuild.schema.registry_files import ModuleDeclaration
 
 
 @command

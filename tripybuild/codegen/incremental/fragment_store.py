@@ -1,19 +1,12 @@
 """Fragment store: the fragment and digest of each declaration, and their form in the cache."""
 
-import codecs
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from hashlib import sha256
 from io import StringIO
 from typing import Any
 
 from tripybuild.codegen.package.fragment import PackageFragment
-
-
-def digest(content: bytes) -> str:
-    """The digest of a file, which does not tell whether it begins with a byte order mark."""
-    return sha256(content.removeprefix(codecs.BOM_UTF8)).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

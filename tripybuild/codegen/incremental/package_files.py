@@ -14,12 +14,12 @@ from hashlib import sha256
 from pathlib import Path
 
 from tripybuild.artifact.cache import Cache, key
-from tripybuild.codegen.incremental.fragment_store import FragmentStore, digest
+from tripybuild.codegen.incremental.fragment_store import FragmentStore
 from tripybuild.codegen.package.package import assemble_package
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process import paths
 from tripybuild.process.gc_pause import pause_gc
-from tripybuild.schema.registry_folders import contents, root_name, sources
+from tripybuild.schema.registry_folders import content_digest, contents, root_name, sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def package_files(added: Sequence[Path], package: str) -> PackageFiles:
             found = FragmentStore(part).to_bytes()
             if found != seed:
                 cache.put(shared, found)
-    files = assemble_package(store.fragments, store.schemas, package)
+    files = assemble_package(store.fragments, store.schemas, package, store.records)
     return PackageFiles(files, store.unformatted)
 
 
@@ -87,7 +87,7 @@ def _digests(folders: Sequence[Path]) -> dict[str, str]:
         _encoding_diagnostic(path) for shown, path in files.items() if not _is_text(shown)
     ]:
         raise DiagnosticError(*wrong)
-    return {shown: digest(contents(path)) for shown, path in files.items()}
+    return {shown: content_digest(contents(path)) for shown, path in files.items()}
 
 
 def _is_text(name: str) -> bool:

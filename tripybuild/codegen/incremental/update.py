@@ -9,8 +9,9 @@ from tripybuild.codegen.package.fragment import PackageFragment
 from tripybuild.codegen.package.plan import fragments
 from tripybuild.codegen.snippets.call_check import CallRecord, find_mismatch
 from tripybuild.errors.diagnostics import DiagnosticError
-from tripybuild.schema.load import FileSubset, load, load_registries
+from tripybuild.schema.load import load, load_registries
 from tripybuild.schema.operator.checks import cycle
+from tripybuild.schema.registry_files import FileSubset
 from tripybuild.schema.registry_folders import TARGETS, contents, roots, sources
 from tripybuild.schema.snippets.vocabularies import SHAPE
 

@@ -14,11 +14,11 @@ from tripybuild.codegen.python.layout import Doc, bracket_list, call, render
 from tripybuild.codegen.snippets.composition_check import step_calls
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.language.names import free_names
-from tripybuild.schema import load
 from tripybuild.schema.files import ModuleExampleEntry
 from tripybuild.schema.model.extends import note_heir
 from tripybuild.schema.model.model import load_module
 from tripybuild.schema.operator.part import Part, Step
+from tripybuild.schema.registry_files import ModuleDeclaration
 from tripybuild.schema.snippets.extents import check_module_bounds
 from tripybuild.schema.snippets.module_scope import check_module_scope
 
@@ -26,7 +26,7 @@ from tripybuild.schema.snippets.module_scope import check_module_scope
 UNSAID = ("constants", "prepared", "state", "next")
 
 
-def module_fragment(module: load.ModuleDeclaration, calls: CallResolver) -> PackageFragment:
+def module_fragment(module: ModuleDeclaration, calls: CallResolver) -> PackageFragment:
     """What a module gives to the package that `calls` tells of.
 
     Raises:
@@ -67,9 +67,7 @@ def _unsayable(part: Part) -> Iterator[Diagnostic]:
             yield Diagnostic("wrong-value", message, span, hint=hint)
 
 
-def _files(
-    module: load.ModuleDeclaration, part: Part, calls: CallResolver
-) -> Iterator[tuple[str, str]]:
+def _files(module: ModuleDeclaration, part: Part, calls: CallResolver) -> Iterator[tuple[str, str]]:
     name = module.name.lower()
     declared = ModuleClass(part, module, calls, Imports())
     yield f"{calls.package}/modules/{name}.py", class_file(declared)

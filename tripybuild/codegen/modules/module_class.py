@@ -19,10 +19,10 @@ from tripybuild.codegen.python.expressions import document
 from tripybuild.codegen.python.file_text import Imports, docstring, header
 from tripybuild.codegen.python.layout import render
 from tripybuild.language.names import free_names
-from tripybuild.schema.load import ModuleDeclaration
 from tripybuild.schema.model.model import DEFAULT_VARIABLE
 from tripybuild.schema.operator.operator import Attribute, Snippet
 from tripybuild.schema.operator.part import Part, Weight
+from tripybuild.schema.registry_files import ModuleDeclaration
 from tripybuild.types.patterns import TensorPattern, ValuePattern, tensors
 
 

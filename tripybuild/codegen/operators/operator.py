@@ -25,6 +25,7 @@ from tripybuild.codegen.package.fragment import (
 from tripybuild.codegen.snippets.composition_check import call_forms, decomposition_calls
 from tripybuild.schema.operator.checks import tensor_methods, uses
 from tripybuild.schema.operator.operator import Operator
+from tripybuild.schema.registry_index import OperatorEntry
 from tripybuild.schema.snippets.vocabularies import ALIASES
 
 
@@ -40,6 +41,7 @@ def operator_fragment(operator: Operator, calls: CallResolver) -> PackageFragmen
         family=operator.families[-1][0] if operator.families else None,
         digest=operator.digest,
         others=_foreign_names(operator),
+        entry=OperatorEntry.of(operator).text(),
         uses=uses(operator, calls.operators),
         takes=call_forms(operator),
         calls=[each.data() for each in decomposition_calls(operator, calls.operators)],

@@ -50,7 +50,7 @@ class PackageFragment:
     `calls` what it calls in which way, both for `codegen.snippets.call_check`. `methods` are
     the texts of the Tensor's methods by name, and `imports` the modules that they need, with the
     names taken from them. `files` has none where another package holds it. `digest` is that of an
-    operator's declaration.
+    operator's declaration, and `entry` its line in the index of the registry.
     """
 
     name: str
@@ -64,6 +64,7 @@ class PackageFragment:
     others: tuple[str, ...] = ()
     family: str | None = None
     is_module: bool = False
+    entry: str = ""
     digest: str = ""
     takes: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
     calls: Sequence[Sequence[Any]] = field(default_factory=list)

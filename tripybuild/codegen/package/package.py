@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
+from types import MappingProxyType
 
+from tripybuild.codegen.incremental.fragment_store import FragmentRecord
 from tripybuild.codegen.package.fragment import (
     BUILT_IN,
     DOCS,
@@ -18,9 +20,19 @@ SOURCE = "ops_registry/"
 
 
 def assemble_package(
-    fragments: Sequence[PackageFragment], schemas: Mapping[str, str], package: str
+    fragments: Sequence[PackageFragment],
+    schemas: Mapping[str, str],
+    package: str,
+    records: Mapping[str, FragmentRecord] = MappingProxyType({}),
 ) -> dict[str, str]:
-    """All files of a package whose operators and modules give these fragments."""
+    """All files of a package whose operators and modules give these fragments.
+
+    Args:
+        fragments: What the declarations give.
+        schemas: The JSON schemas by path.
+        package: The name of the package.
+        records: The files of the declarations by their shown paths, for the built-in package.
+    """
     own = [each for each in fragments if each.files]
     if not own and package != BUILT_IN:
         message = f"nothing is declared that `{package}` could hold"
@@ -35,6 +47,7 @@ def assemble_package(
     files[f"{SUITES}/conftest.py"] = conftest_file(package)
     if package == BUILT_IN:
         files |= {f"{package}/tensor.py": tensor_file(own), **submodules(package)}
+        files[f"{package}/declarations.py"] = declarations_file(records)
     for folder in sorted(_folders(path for path in files if path.startswith(f"{package}/"))):
         files.setdefault(f"{folder}/__init__.py", "")
     modules = [each for each in own if each.is_module]
@@ -268,6 +281,39 @@ def foreign_names_file(fragments: Iterable[PackageFragment]) -> str:
     names = "".join(f'    "{other}": "{found[other]}",\n' for other in sorted(found))
     names = f"\n{names}" if names else ""
     return _OTHERS.format(header=header(SOURCE), names=names)
+
+
+_DECLARATIONS = '''{header}"""The declarations of this package: what holds for these very files.
+
+`DIGESTS` has each file, `OPERATORS` the file of each and what is looked for in it, and `MODULES`
+the file of each.
+"""
+
+DIGESTS: dict[str, str] = {{{digests}}}
+
+OPERATORS: dict[str, str] = {{{operators}}}
+
+MODULES: dict[str, str] = {{{modules}}}
+'''
+
+
+def declarations_file(records: Mapping[str, FragmentRecord]) -> str:
+    """The index of the registry, with which an importer reads only the files that it needs."""
+    paths = {shown.partition("/")[2]: each for shown, each in sorted(records.items())}
+    found = [(e.fragment, path) for path, e in paths.items() if e.fragment is not None]
+    found.sort(key=lambda each: each[0].name)
+    operators = [f'"{f.name}": "{path} {f.entry}"' for f, path in found if not f.is_module]
+    return _DECLARATIONS.format(
+        header=header(SOURCE),
+        digests=_rows(f'"{path}": "{each.digest}"' for path, each in paths.items()),
+        operators=_rows(operators),
+        modules=_rows(f'"{f.name}": "{path}"' for f, path in found if f.is_module),
+    )
+
+
+def _rows(entries: Iterable[str]) -> str:
+    rows = "".join(f"    {each},\n" for each in entries)
+    return f"\n{rows}" if rows else ""
 
 
 _CONFTEST = '''{header}"""The account of what the suites left out, and why."""

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from tripybuild.codegen.incremental.fragment_store import FragmentRecord, FragmentStore, digest
+from tripybuild.codegen.incremental.fragment_store import FragmentRecord, FragmentStore
 from tripybuild.codegen.modules.module import module_fragment
 from tripybuild.codegen.operators.operator import operator_fragment
 from tripybuild.codegen.operators.operator_calls import CallResolver
@@ -18,6 +18,7 @@ from tripybuild.schema.kinds import KINDS
 from tripybuild.schema.load import Registry
 from tripybuild.schema.operator.families import FamilyMember
 from tripybuild.schema.reading_order import reading_order
+from tripybuild.schema.registry_folders import content_digest
 
 
 def plan(registry: Registry, package: str = BUILT_IN) -> dict[str, str]:
@@ -31,7 +32,7 @@ def plan(registry: Registry, package: str = BUILT_IN) -> dict[str, str]:
         DiagnosticError: With all that is wrong with snippets and modules.
     """
     store = fragments(registry, FragmentStore(), package)
-    return assemble_package(store.fragments, store.schemas, package)
+    return assemble_package(store.fragments, store.schemas, package, store.records)
 
 
 def fragments(registry: Registry, kept: FragmentStore, package: str = BUILT_IN) -> FragmentStore:
@@ -61,7 +62,7 @@ def fragments(registry: Registry, kept: FragmentStore, package: str = BUILT_IN) 
     families = {each.path: each.family_paths for each in declared}
     records = {
         path: FragmentRecord(
-            digest(document.text.encode()),
+            content_digest(document.text.encode()),
             families.get(path, ()),
             made.get(path),
             is_formatted(document),

@@ -32,7 +32,8 @@ from tripybuild.importer.pytorch.source_program import (
     positional_parameters,
 )
 from tripybuild.importer.reading.readings import Readings
-from tripybuild.schema.load import Registry, load_registries
+from tripybuild.importer.translation.declarations import builtin_registry
+from tripybuild.schema.load import Registry
 
 if TYPE_CHECKING:
     import torch
@@ -95,7 +96,7 @@ def decompose(program: "ExportedProgram", registry: Registry | None = None) -> "
     """
     from torch.export import default_decompositions  # noqa: PLC0415 - heavy
 
-    known = load_registries([]) if registry is None else registry
+    known = builtin_registry() if registry is None else registry
     readable = Readings(known, "aten").names
     table = default_decompositions()
     for overload in list(table):

@@ -16,6 +16,7 @@ from tripybuild.importer.call_program import Call, CallGraph, CallProgram, CallV
 from tripybuild.importer.raising.size_values import SAMPLES, SizeValues
 from tripybuild.model.libraries import OperatorLibrary, builtin_library
 from tripybuild.schema.operator.operator import Operator, Snippet
+from tripybuild.schema.registry_index import EQUIVALENTS, operator_entries
 from tripybuild.types.patterns import TensorPattern, options
 
 CLOSE = 1e-4  # the largest difference, as a part of the largest value
@@ -48,7 +49,9 @@ class _Raising:
         self.operators = operators
         self.values = SizeValues(program, operators, library)
         self.methods = operators_by_method(operators)
-        self.declared = [(o, each) for o in operators.values() for each in o.equivalents]
+        entries = operator_entries(operators).items()
+        named = [operators[name] for name, entry in entries if EQUIVALENTS in entry.roles]
+        self.declared = [(operator, each) for operator in named for each in operator.equivalents]
         self.by_head: dict[str, list[tuple[Operator, Snippet]]] = {}
         self.proofs: dict[object, bool] = {}
 

@@ -30,6 +30,7 @@ from tripybuild.schema.compositions import RESULT, RESULTS, Composition, Foreign
 from tripybuild.schema.foreign import ForeignSignature, signatures
 from tripybuild.schema.load import Registry
 from tripybuild.schema.operator.operator import Alias, Attribute, Input, Operator, Snippet
+from tripybuild.schema.registry_index import SpokenCall, operator_entries
 from tripybuild.symbolic.conditions import UndecidedSize
 from tripybuild.trace.values import TensorType
 from tripybuild.types.dtypes import BY_NAME, dtype
@@ -97,12 +98,20 @@ class Readings:
     def __init__(self, registry: Registry, system: str, opset: int | None = None) -> None:
         self.system, self.opset = system, opset
         self.foreign = registry.foreign.get(system, ForeignSystem())
-        self._aliases: dict[str, list[tuple[Operator, Alias]]] = {}
-        for operator in registry.operators.values():
-            for alias in operator.foreign:
-                old = alias.opset is not None and opset is not None and opset < alias.opset
-                if alias.system == system and not old:
-                    self._aliases.setdefault(alias.signature.name, []).append((operator, alias))
+        self.operators = registry.operators
+        self._speakers: dict[str, list[str]] = {}
+        for name, entry in operator_entries(registry.operators).items():
+            spoken = (each for each in entry.calls if each.system == system)
+            for called in dict.fromkeys(each.name for each in spoken if each.holds_in(opset)):
+                self._speakers.setdefault(called, []).append(name)
+
+    def _aliases(self, called: str) -> Iterator[tuple[Operator, Alias]]:
+        """What speaks of an operator."""
+        for name in self._speakers.get(called, ()):
+            for alias in self.operators[name].foreign:
+                spoken = SpokenCall.of(alias)
+                if spoken[:2] == (self.system, called) and spoken.holds_in(self.opset):
+                    yield self.operators[name], alias
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -112,7 +121,7 @@ class Readings:
             for name, each in self.foreign.operators.items()
             if any(composition.holds_in(self.opset) for composition in each)
         )
-        return frozenset({*self._aliases, *composed})
+        return frozenset({*self._speakers, *composed})
 
     def read(
         self, operator: str, arguments: Arguments, results: ResultTypes = ()
@@ -138,7 +147,7 @@ class Readings:
         signature = signatures(self.system, self.opset).get(operator)
         defaults = signature.defaults if signature is not None else {}
         given = {**defaults, **arguments}
-        for own, alias in self._aliases.get(operator, ()):
+        for own, alias in self._aliases(operator):
             try:
                 index = alias.result or 0
                 stated = results[index] if index < len(results) else None

@@ -13,11 +13,11 @@ from typing import Any
 
 from tripybuild.importer.call_program import CallValue
 from tripybuild.importer.foreign_program import ForeignGraph
-from tripybuild.importer.translation.declarations import NUMBER_WORD
 from tripybuild.importer.translation.recorder import Recorder, UntranslatableError
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.vocabulary import Vocabulary
 from tripybuild.schema.operator.operator import Snippet
+from tripybuild.schema.registry_index import NUMBER_WORD
 from tripybuild.schema.snippets.vocabularies import TENSOR_ATTRIBUTES
 from tripybuild.symbolic.conditions import UndecidedSize
 from tripybuild.trace.values import Shape, TensorType

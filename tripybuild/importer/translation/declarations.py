@@ -6,18 +6,28 @@ Invariant: no operator is known by its name. What a rule needs to know follows f
 import ast
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.model.libraries import OperatorLibrary
+from tripybuild.process.gc_pause import pause_gc
 from tripybuild.schema.load import Registry
 from tripybuild.schema.operator.operator import Attribute, Input, Operator
+from tripybuild.schema.registry_folders import roots
+from tripybuild.schema.registry_index import (
+    CONVERSION,
+    NUMBER,
+    RegistryIndex,
+    open_registry,
+    operator_entries,
+)
+from tripybuild.trace.generated_code import BUILT_IN
 from tripybuild.types.dtypes import BY_NAME, dtype
-from tripybuild.types.patterns import TensorPattern, ValuePattern, options, tensors
+from tripybuild.types.patterns import ValuePattern, options, tensors
 from tripybuild.types.vocabulary import SHAPE
 
 NO_DEFAULT = object()
-NUMBER_WORD = "tensor"  # of compositions: a number or a size as a tensor
 
 
 class Declared:
@@ -179,50 +189,38 @@ class Declarations:
 
     def methods(self) -> Iterator[tuple[str, str, bool]]:
         """Python's operators on tensors: the method, our operator, and whether it is reflected."""
-        for operator in self.registry.operators.values():
-            own = operator.aliases.tensor
-            for method in [own] if isinstance(own, str) else own or ():
-                yield method, operator.name, False
-            if operator.aliases.reflected is not None:
-                yield operator.aliases.reflected, operator.name, True
+        for name, entry in operator_entries(self.registry.operators).items():
+            yield from ((method, name, False) for method in entry.methods)
+            if entry.reflected is not None:
+                yield entry.reflected, name, True
 
     @cached_property
     def conversion(self) -> Declared:
         """The operator that does nothing but give elements another dtype."""
-        return self._only(_converts, "gives elements another dtype")
+        return self._only(CONVERSION, "gives elements another dtype")
 
     @cached_property
     def number(self) -> Declared:
         """The operator that makes a tensor of rank 0 of a number or of a size."""
-        return self._only(_makes_number, "makes a tensor of a number")
+        return self._only(NUMBER, "makes a tensor of a number")
 
-    def _only(self, holds: Callable[[Operator], bool], what: str) -> Declared:
-        found = [each.name for each in self.registry.operators.values() if holds(each)]
+    def _only(self, role: str, what: str) -> Declared:
+        entries = operator_entries(self.registry.operators).items()
+        found = [name for name, entry in entries if role in entry.roles]
         assert found, f"no operator {what}"
         return self[found[0]]
 
 
-def _converts(operator: Operator) -> bool:
-    """`T[*S]` to `U[*S]` where an attribute is `dtype[U]`, and nothing where that is `T`."""
-    if operator.shortcut is None or len(operator.inputs) != 1 or len(operator.attributes) != 1:
-        return False
-    (input,), (attribute,) = operator.inputs.values(), operator.attributes.values()
-    (output,) = operator.outputs.values()
-    taken, given = input.pattern, output.pattern
-    if not isinstance(taken, TensorPattern) or not isinstance(given, TensorPattern):
-        return False
-    alike = str(taken).removeprefix(taken.element) == str(given).removeprefix(given.element)
-    return alike and taken.element != given.element == attribute.variable
+def builtin_registry() -> Registry:
+    """The declarations that tripybuild brings along, each of which is read when it is needed.
 
+    Where they are not those that the package was generated from, all are read and checked.
 
-def _makes_number(operator: Operator) -> bool:
-    """Its decomposition is the word of compositions for it, and nothing else."""
-    result = None if operator.decompose is None else operator.decompose.result
-    return (
-        not operator.inputs
-        and isinstance(result, ast.Call)
-        and isinstance(result.func, ast.Name)
-        and result.func.id == NUMBER_WORD
-        and isinstance(result.args[0], ast.Name)
-        and result.args[0].id in operator.attributes
-    )
+    Raises:
+        DiagnosticError: Something in them is wrong.
+    """
+    table = import_module(f"{BUILT_IN}.declarations")
+    index = RegistryIndex(table.DIGESTS, table.OPERATORS, table.MODULES)
+    (root,) = roots([])
+    with pause_gc():
+        return open_registry(root, index)
