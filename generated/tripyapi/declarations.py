@@ -226,7 +226,7 @@ DIGESTS: dict[str, str] = {
     "nn/thresholded_relu.yaml": "1a9614cc07350f61c963500341ef5716ab7f56fa6bc5162e801311fdf0879d0c",
     "quantization/dequantize.yaml": "1af87d09610c0f88c2740707d7bd9fd0c89626c903dc298c6289876e2b953adc",
     "quantization/dynamic_quantize.yaml": "908a742ec4fcb29cc3f4cd41f6ab8e0c7fa4c82fcce370302ce0524f923ebda4",
-    "quantization/quantize.yaml": "a4518cad8ce9a78d5fc05d5f2d9d5411307d02c279350d27d54a99cee156fc9f",
+    "quantization/quantize.yaml": "cc3068f9addd1bc4da474ae9c26e413f21b134446c7807cd688f3b17ea028100",
     "quantization/quantized_linear.yaml": "dd3718279761597af3d45981650bab909639c16d02828fd65d024f088a7f4518",
     "shape/concatenate.yaml": "8f06e29e1da41c75e27b0e772e59ca20225482d2d78044b4cf6c28dea37a686e",
     "shape/copy.yaml": "08adc5eb10c41a81d778b3d29a3069eab39fd48e3a6bf08194812f2c2b14fd3b",

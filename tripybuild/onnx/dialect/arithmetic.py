@@ -254,6 +254,14 @@ def _clear_weights(scores: OnnxValue) -> OnnxValue:
     return _call("Relu", weights - where(is_hidden, 2.0, NEGLIGIBLE_WEIGHT))
 
 
+def _is_rectified(value: OnnxValue) -> bool:
+    """Whether a value comes from `Relu`, or is the largest of what does."""
+    node = value.producer
+    while node is not None and node.schema.name == "MaxPool":
+        node = node.inputs[0].producer if node.inputs[0] is not None else None
+    return node is not None and node.schema.name == "Relu"
+
+
 def max_pool(
     value: OnnxValue,
     kernel: Sequence[int],
@@ -265,7 +273,8 @@ def max_pool(
     """The largest value of each window; NaN where it has one.
 
     Runtimes pass over NaN, and begin with the least finite number. The sum of all elements is
-    finite if all of them are: few values of a model are looked at twice.
+    finite if all of them are: few values of a model are looked at twice. In OpenVINO, whose `Relu`
+    makes zero of NaN, there is nothing to look for behind one.
     """
     pads = [each[side] for side in (0, 1) for each in padding]
     # Early opsets have neither of these attributes.
@@ -282,6 +291,8 @@ def max_pool(
         return pool(value)
     wide = convert(value, dtypes.float32)  # few kernels take fewer bits
     found = pool(wide)
+    if runs_in("openvino") and _is_rectified(wide):
+        return convert(found, value.dtype)
 
     def mend() -> OnnxValue:
         above = convert(_call("Greater", wide, -float("inf")), dtypes.float32)

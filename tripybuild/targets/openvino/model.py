@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.onnx.model import OnnxModel, TensorData, ValueInfo
 from tripybuild.onnx.protobuf import encode_model
@@ -17,6 +19,8 @@ from tripybuild.targets.openvino.library import core, library
 from tripybuild.targets.openvino.refusals import compile_failure, empty_tensors, ignored_lengths
 from tripybuild.targets.openvino.tensors import Array, pack, tensor_over
 from tripybuild.targets.openvino.work_around import work_around
+
+SMALL = 1 << 13  # bytes
 
 
 class ReadableModel:
@@ -43,8 +47,8 @@ class ReadableModel:
         found = [*empty_tensors(graph), *ignored_lengths(graph), *exactness.refusals()]
         if found:
             raise DiagnosticError(*dict.fromkeys(each.diagnostic() for each in found))
-        self._model = model
-        self._shared = [each for each in graph.initializers if each.data is None]
+        model = self._model = _with_small_data(model, weights)
+        self._shared = [each for each in model.graph.initializers if each.data is None]
         # Arrays are held as long as the model, which reads their memory.
         self._arrays = [pack(weights[each.name], each.dtype) for each in self._shared]
         self._content = encode_model(
@@ -74,6 +78,20 @@ class ReadableModel:
     def failure(self, error: RuntimeError) -> DiagnosticError:
         """What OpenVINO said, at the operation that it is about."""
         return DiagnosticError(compile_failure(error, self._model.graph))
+
+
+def _with_small_data(model: OnnxModel, weights: Mapping[str, Array]) -> OnnxModel:
+    """The model with the data of small weights, of which OpenVINO reads some in the file only.
+
+    A rounding by a scale that is an input is no rounding that its convolutions of int8 know.
+    """
+    initializers = tuple(
+        replace(each, data=pack(weights[each.name], each.dtype).reshape(-1).view(np.uint8).data)
+        if each.data is None and weights[each.name].nbytes <= SMALL
+        else each
+        for each in model.graph.initializers
+    )
+    return replace(model, graph=replace(model.graph, initializers=initializers))
 
 
 def _with_inputs(model: OnnxModel, weights: Sequence[TensorData]) -> OnnxModel:

@@ -15,7 +15,17 @@ from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.onnx.model import TensorData
 from tripybuild.targets.openvino import program as program_module
 from tripybuild.targets.openvino.program import MOST, ForkGate, largest_cluster
-from tripybuild.types.dtypes import BY_NAME, bfloat16, boolean, float4, float32, int4, int32, int64
+from tripybuild.types.dtypes import (
+    BY_NAME,
+    bfloat16,
+    boolean,
+    float4,
+    float32,
+    int4,
+    int8,
+    int32,
+    int64,
+)
 
 pytestmark = pytest.mark.usefixtures("_openvino")
 
@@ -265,6 +275,33 @@ def test_float32_is_computed_in_float32():
     assert found == "f32"
     narrow = program(made, precision="bf16")
     assert np.abs(narrow([x], [x.shape])[0] - wide).max() < 1
+
+
+def test_a_convolution_of_int8_computes_in_int8():
+    """Where the scales are weights, which OpenVINO reads with the file."""
+    graph = [
+        node("QuantizeLinear", "x s", "q", output_dtype=3),
+        node("DequantizeLinear", "q s", "a"),
+        node("DequantizeLinear", "w t", "b", axis=0),
+        node("Conv", "a b", "y"),
+    ]
+    weight = np.arange(-32, 32, dtype=np.int8).reshape(8, 8, 1, 1)
+    data = {"w": weight, "s": np.float32(0.5), "t": np.full(8, 0.25, np.float32)}
+    held = [TensorData("w", int8, weight.shape, None), TensorData("s", float32, (), None)]
+    held.append(TensorData("t", float32, (8,), None))
+    image = [value("x", float32, 1, 8, 4, 4)], [value("y", float32, 1, 8, 4, 4)]
+    compiled = program(model(graph, *image, held, opset=21), weights=data)
+    (kernel,) = {
+        each.get_rt_info()["runtimePrecision"].astype(str)
+        for each in compiled.runtime_model.get_ordered_ops()
+        if each.get_rt_info()["layerType"].astype(str) == "Convolution"
+    }
+    assert kernel == "i8"
+    x = np.arange(128, dtype=np.float32).reshape(1, 8, 4, 4) % 100 - 50
+    (found,) = compiled([x], [x.shape])
+    np.testing.assert_array_equal(
+        found, np.einsum("oi,ihw->ohw", weight[..., 0, 0] / 4.0, x[0])[None]
+    )
 
 
 def test_what_openvino_does_not_compile_is_said_at_its_place():

@@ -2,7 +2,7 @@
 
 from tripyapi.trace.quantization.quantize import Quantize
 from tripybuild.onnx import dialect as onnx
-from tripybuild.types import dtypes, shapes
+from tripybuild.types import shapes
 
 
 def lower(op: Quantize, input: onnx.Value, scale: onnx.Value) -> onnx.Value:
@@ -20,13 +20,8 @@ def lower(op: Quantize, input: onnx.Value, scale: onnx.Value) -> onnx.Value:
         if op.dim is None
         else onnx.tensor([0 for i in shapes.bounded_range(K[0])], op.dtype)
     )
-    x = (
-        onnx.where(onnx.IsNaN(input), 0.0, input)
-        if op.dtype in [dtypes.int8, dtypes.int4]
-        else input
-    )
     return onnx.QuantizeLinear(
-        x,
+        input,
         scale,
         zero,
         axis=last if blocked else op.dim,
