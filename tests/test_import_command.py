@@ -175,6 +175,18 @@ def test_a_source_that_cannot_be_run_is_not_compared(model: Path, tmp_path: Path
     assert "Not compared with its source: it cannot be run: RuntimeError: only exported" in text
 
 
+def test_a_model_of_onnx_that_refuses_the_inputs_is_not_compared(tmp_path: Path) -> None:
+    onnx = pytest.importorskip("onnx", reason="onnx is not installed")
+    text = """
+    <ir_version: 10, opset_import: ["" : 20]>
+    g (float[1] table, int64[9] ids) => (float[9] y) { y = Gather (table, ids) }
+    """
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "rows.onnx")
+    code, said = ran("import", tmp_path / "rows.onnx", "-o", tmp_path / "to")
+    assert code == 0, said
+    assert "Not compared with its source: it cannot be run: InvalidArgument" in said
+
+
 def test_a_full_disk_leaves_nothing(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -325,16 +325,23 @@ def source_outputs(
     path: Path, program: ForeignProgram, request: ImportRequest, inputs: Mapping[str, Array]
 ) -> Mapping[str, Array] | str:
     """Give what a source gives for the inputs, by output, or why it is not run."""
-    if program.run is not None:
-        try:
-            return program.run()
-        except Exception as error:  # noqa: BLE001 - whatever the source raises for its examples
-            said = next(iter(str(error).splitlines()), "")
-            return f"it cannot be run: {type(error).__name__}: {said}"
-    if path.suffix != ".onnx":
+    if program.run is None and path.suffix != ".onnx":
         return "a file's own program is not loaded; import the `ExportedProgram` to compare"
-    if importlib.util.find_spec("onnxruntime") is None:
+    if program.run is None and importlib.util.find_spec("onnxruntime") is None:
         return "`onnxruntime` is not installed"
+    try:
+        if program.run is not None:
+            return program.run()
+        return _run_onnx(path, program, request, inputs)
+    except Exception as error:  # noqa: BLE001 - whatever the source raises for these inputs
+        said = next(iter(str(error).splitlines()), "")
+        return f"it cannot be run: {type(error).__name__}: {said}"
+
+
+def _run_onnx(
+    path: Path, program: ForeignProgram, request: ImportRequest, inputs: Mapping[str, Array]
+) -> dict[str, Array]:
+    """What ONNX Runtime gives for the inputs of a model's file, by output."""
     import onnxruntime  # noqa: PLC0415 - heavy, and an extra
 
     options = onnxruntime.SessionOptions()

@@ -174,6 +174,36 @@ def test_modules_and_lines_that_pytorch_writes():
     assert str(found.place) == "net.py:7"
 
 
+def scoped(operator, inputs, outputs, path):
+    said = {
+        f"{TORCH}.name_scopes": str(["", *([path] if path else []), "op"]),
+        f"{TORCH}.class_hierarchy": str(["Net", *(["Block"] if path else []), "op"]),
+    }
+    return node(operator, inputs, outputs, metadata=said)
+
+
+def test_nodes_of_optimizers_stand_in_the_module_around_them():
+    nodes = [
+        scoped("Relu", "x", "a", "h.0"),
+        node("Add", "a one", "b", name="fused"),
+        scoped("Relu", "b", "c", "h.0"),
+        node("Add", "c one", "d"),
+        scoped("Relu", "d", "e", "h.1"),
+        node("Add", "e one", "y"),
+    ]
+    held = [weight("one", np.float32([1.0]))]
+    found = load_model(model(nodes, [X], [Y], held))
+
+    paths = [each.modules[-1].path if each.modules else None for each in found.graph.nodes]
+    assert paths == ["h.0", "h.0", "h.0", "", "h.1", None]
+
+
+def test_a_weight_of_several_modules_is_in_none_that_is_a_list():
+    nodes = [scoped("Add", "x one", "a", "h.0"), scoped("Add", "a one", "y", "h.1")]
+    found = load_model(model(nodes, [X], [Y], [weight("one", np.float32([1.0]))]))
+    assert [*found.weights] == ["one"]
+
+
 @pytest.mark.parametrize("scopes", ["[", "[1]", "[[[" * 9999, "print()", "['']", "['', 'a', 'b']"])
 def test_metadata_that_say_nothing(scopes):
     said = {f"{TORCH}.name_scopes": scopes, f"{TORCH}.class_hierarchy": "['Net', 'relu']"}

@@ -85,10 +85,26 @@ def modules_of(node: "NodeProto", said: Mapping[str, str]) -> tuple[ModuleCall, 
         each = zip(scopes[:-1], classes[:-1], strict=True)
         return tuple(ModuleCall(path, kind.rpartition(".")[2]) for path, kind in each)
     parts = [part for part in node.name.split("/")[:-1] if part]
-    if not parts or not all(_is_path(part) for part in parts):
+    if (not node.name.startswith("/") and not parts) or not all(map(_is_path, parts)):
         return ()
     paths = [".".join(parts[: end + 1]) for end in range(len(parts))]
     return (ModuleCall("", "Model"), *(ModuleCall(path, _class_name(path)) for path in paths))
+
+
+def place_unnamed(nodes: Sequence[ForeignNode]) -> None:
+    """Let a node of which nothing says a module stand in the one around its neighbors.
+
+    Optimizers write such nodes among those of an exporter.
+    """
+    after: list[Sequence[ModuleCall]] = [()]
+    for node in reversed(nodes):
+        after.append(node.modules or after[-1])
+    before: Sequence[ModuleCall] = ()
+    for node, behind in zip(nodes, reversed(after[:-1]), strict=True):
+        if not node.modules:
+            pairs = takewhile(lambda pair: pair[0] == pair[1], zip(before, behind, strict=False))
+            node.modules = tuple(pair[0] for pair in pairs)
+        before = node.modules
 
 
 def module_path(node: "NodeProto", modules: Sequence[ModuleCall]) -> str:
@@ -116,17 +132,17 @@ def weight_paths(
     The latter is that of the parameter that the weight is, so that it is the same one in modules
     that are alike: exporters number what they name.
     """
-    readers: dict[int, list[tuple[str, str]]] = {id(each): [] for each in weights}
+    readers: dict[int, list[tuple[list[str], str]]] = {id(each): [] for each in weights}
     for node in nodes:
-        path = node.modules[-1].path if node.modules else ""
+        paths = [each.path for each in node.modules]
         for parameter, value in _tensors(node.arguments):
             if id(value) in readers:
-                readers[id(value)].append((path, f"{node.operator}_{parameter}"))
+                readers[id(value)].append((paths, f"{node.operator}_{parameter}"))
     found: dict[str, ForeignWeight] = {}
     inner: Counter[str] = Counter()
     for weight in weights:
         read = readers[id(weight)]
-        module = _common_path([path for path, _ in read])
+        module = _common_module([paths for paths, _ in read])
         base = weight.name
         if weight.is_constant or "." not in base or not _is_path(base):
             leaf = identifier(read[0][1].lower() if module else base, "weight")
@@ -150,11 +166,10 @@ def _prefixes(path: str) -> list[str]:
     return [".".join(parts[:end]) for end in range(1, len(parts))]
 
 
-def _common_path(paths: Sequence[str]) -> str:
-    """The innermost module that all of these are in."""
-    split = [path.split(".") if path else [] for path in paths]
-    shared = takewhile(lambda parts: len(set(parts)) == 1, zip(*split, strict=False))
-    return ".".join(parts[0] for parts in shared)
+def _common_module(readers: Sequence[Sequence[str]]) -> str:
+    """The innermost module that is called around all of these; no list of modules is."""
+    shared = takewhile(lambda paths: len(set(paths)) == 1, zip(*readers, strict=False))
+    return "".join(paths[0] for paths in [*shared][-1:])
 
 
 def _tensors(arguments: Mapping[str, Any]) -> Iterable[tuple[str, ForeignValue]]:

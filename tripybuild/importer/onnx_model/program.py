@@ -25,6 +25,7 @@ from tripybuild.importer.onnx_model.names import (
     UniqueNames,
     identifier,
     json_metadata,
+    place_unnamed,
     weight_paths,
 )
 from tripybuild.importer.onnx_model.sizes import DimensionNames
@@ -149,6 +150,7 @@ def _read_graph(
             notes.append(f"the input `{each.name}` is called `{own}`")
             value.name, renamed[own] = own, each.name
     nodes = reader.read_nodes(graph.node, scope, Surroundings(opsets, types=stated_types(graph)))
+    place_unnamed(nodes)
     outputs = reader.outputs_of(graph.output, scope)
     return ForeignGraph(inputs, nodes, [*_named_outputs(outputs, names, notes)])
 

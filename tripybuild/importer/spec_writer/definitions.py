@@ -11,7 +11,12 @@ from itertools import chain as joined, zip_longest
 from tripybuild.importer.call_program import Call, CallGraph, CallProgram, CallValue
 from tripybuild.importer.spec_writer.chains import ModuleChain, find_chains
 from tripybuild.importer.spec_writer.definition import Definition, canonical
-from tripybuild.importer.spec_writer.module_runs import ModuleNode, ModuleRun, ModuleRuns
+from tripybuild.importer.spec_writer.module_runs import (
+    ModuleNode,
+    ModuleRun,
+    ModuleRuns,
+    last_word,
+)
 from tripybuild.importer.spec_writer.texts import (
     ATOM,
     CallPrinter,
@@ -23,7 +28,7 @@ from tripybuild.importer.spec_writer.texts import (
     listed,
     tensors_of,
 )
-from tripybuild.importer.spec_writer.value_names import ValueNames
+from tripybuild.importer.spec_writer.value_names import ValueNames, input_hint
 from tripybuild.schema.operator.operator import Operator
 
 LONGEST = 84  # characters of an expression, behind its name and indentation
@@ -160,7 +165,7 @@ class DefinitionBody:
 
     def __init__(self, writer: DefinitionWriter, node: ModuleNode, run: ModuleRun | None) -> None:
         self.writer, self.node, self.run = writer, node, run
-        self.made = Definition(run.class_name if run else node.path.rpartition(".")[2])
+        self.made = Definition(run.class_name if run else last_word(node.path, "module"))
         self.said: dict[int, Text] = {}
         self.pending: dict[int, tuple[CallValue, Slot, Text]] = {}
         self.printer = CallPrinter(writer.operators, self._say, self._region)
@@ -336,11 +341,11 @@ class DefinitionBody:
             return Text.of(head, listed(given, "(", ")"), strength=ATOM)
 
         text = self._compose(make)
-        name = next((s for s in reversed(local.split(".")) if not s.isdigit()), "x")
+        name = f"{last_word(local, 'x')}_out"
         if len(results) == 1:
-            self._put(results[0], text, f"{name}_out")
+            self._put(results[0], text, name)
         elif results:
-            self._several(results, text, f"{name}_out")
+            self._several(results, text, name)
 
     def _several(self, results: Sequence[CallValue], text: Text, hint: str) -> None:
         names = self.writer.names.results(results, self.node.path)
@@ -378,13 +383,6 @@ def item_arguments(item: ModuleRun | ModuleChain) -> Iterable[CallValue]:
     if isinstance(item, ModuleRun):
         return item.arguments
     return [*item.arguments(), *(value for dealt in item.dealt for value in dealt)]
-
-
-def input_hint(value: CallValue) -> str:
-    """What an input is called: as the program's, or by what it holds."""
-    if value.call is None and value.weight is None and value.name:
-        return value.name
-    return "mask" if value.dtype.kind == "boolean" else "x"
 
 
 def first_number(value: CallValue) -> float | bool | None:

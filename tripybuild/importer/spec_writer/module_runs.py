@@ -182,6 +182,11 @@ class ModuleRuns:
         return sum(id(reader) in inside for reader in self._readers[id(value)])
 
 
+def last_word(path: str, otherwise: str) -> str:
+    """The last name in a path that is no number of a list."""
+    return next((s for s in reversed(path.split(".")) if s and not s.isdigit()), otherwise)
+
+
 def calls_of(item: Call | ModuleRun) -> Sequence[Call]:
     """The calls of an item."""
     return [item] if isinstance(item, Call) else item.calls

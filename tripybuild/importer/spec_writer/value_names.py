@@ -112,3 +112,10 @@ def _module(call: Call) -> str:
     """The path of the innermost module of a call."""
     paths = [each.path for each in call.node.modules] if call.node is not None else []
     return paths[-1] if paths else ""
+
+
+def input_hint(value: CallValue) -> str:
+    """What an input is called: as the program's, or by what it holds."""
+    if value.call is None and value.weight is None and value.name:
+        return value.name
+    return "mask" if value.dtype.kind == "boolean" else "x"
