@@ -41,10 +41,14 @@ class NonterminationError(DiagnosticError):
 
 @dataclass(frozen=True, slots=True)
 class StepLocation:
-    """A step of a specification: its path, and the expression in the user's file."""
+    """A step of a specification: its path, and the expression in the user's file.
+
+    `part` is the path of the part that runs, be it through a definition without a path of its own.
+    """
 
     label: str
     snippet: Snippet
+    part: str = ""
 
     def span(self) -> Span:
         """The expression of the step."""
@@ -134,6 +138,7 @@ class BuildContext:
         self._reported: set[object] = set()
         self.making: list[Part] = []
         self.running: list[Part] = []
+        self.part_path = ""
         self._place: StepLocation | None = None
         self._callers: list[StepLocation] = []
 
@@ -162,7 +167,7 @@ class BuildContext:
     def at(self, snippet: Snippet, label: str) -> Iterator[None]:
         """Work on a snippet."""
         before = self._place
-        self._place = StepLocation(label, snippet)
+        self._place = StepLocation(label, snippet, self.part_path)
         entered = before is not None and before.snippet.document is not snippet.document
         if before is not None and entered:
             self._callers.append(before)
@@ -177,11 +182,20 @@ class BuildContext:
                 self._callers.pop()
 
     @contextmanager
-    def relabel(self, label: str) -> Iterator[None]:
+    def relabel(self, label: str, part: str) -> Iterator[None]:
         """Work on the same snippet, for a part of this path."""
         assert self._place is not None
-        with at(StepLocation(label, self._place.snippet)):
+        with at(StepLocation(label, self._place.snippet, part)):
             yield
+
+    @contextmanager
+    def run_part(self, path: str) -> Iterator[None]:
+        """Work on the steps of the part of this path."""
+        before, self.part_path = self.part_path, path
+        try:
+            yield
+        finally:
+            self.part_path = before
 
     @contextmanager
     def enter_part(self, stack: list[Part], part: Part, what: str) -> Iterator[None]:

@@ -256,7 +256,8 @@ class _Builder:
         if part.parts or part.weights or part.prepared or part.state or part.parameters:
             raise self._unnamed_part_error(part.name)
         template = Template(self.context, part, self.context.scope(part), {})
-        return Instance(self.context, template, part.name)(*given, **named)
+        caller = self.context.part_path
+        return Instance(self.context, template, part.name, caller)(*given, **named)
 
     def _run_module(
         self, scope: FileScope, kind: Any, /, *given: object, **named: object
@@ -265,7 +266,8 @@ class _Builder:
         template = ModuleTemplate(self.context, kind, scope.types)
         if template.holds_members:
             raise self._unnamed_part_error(template.name)
-        return ModuleInstance(self.context, template.make(), template.name)(*given, **named)
+        context, module = self.context, template.make()
+        return ModuleInstance(context, module, template.name, context.part_path)(*given, **named)
 
     def _unnamed_part_error(self, name: str) -> DiagnosticError:
         has = "has parts, weights, state or sizes of its own"

@@ -67,10 +67,13 @@ class Instance:
 
     NOUN: ClassVar = "a part"  # in messages of snippets
 
-    def __init__(self, context: BuildContext, template: Template, path: str) -> None:
+    def __init__(
+        self, context: BuildContext, template: Template, path: str, caller: str | None = None
+    ) -> None:
         part, scope, sizes = template.part, template.scope, template.sizes or {}
         self._context, self._part, self._path = context, part, path
         self._label = path  # of its steps
+        self._home = path if caller is None else caller  # the part that its operations are of
         own = {name: BY_NAME[t] for name, t in part.types.items() if t in BY_NAME}
         for parameter in part.parameters:
             chosen = sizes.get(parameter.name)
@@ -245,14 +248,15 @@ class Instance:
         known = replay.replay_key(part, self._own, values) if alike else None
         first = context.recordings.get(known)
         if first is not None:
-            return _tensors(replay.replay_run(context, first, self._path, values))
+            return _tensors(replay.replay_run(context, first, (self._path, self._home), values))
         problems, states = len(context.found), len(context.updates)
         result = self._run(inputs)
         outputs = result if isinstance(result, tuple) else (result,)
         quiet = len(context.found) == problems and len(context.updates) == states
         if known is not None and quiet and all(isinstance(item, Tensor) for item in outputs):
             given_back = [tensor.value for tensor in outputs]
-            context.recordings[known] = replay.record_run(context, self._path, values, given_back)
+            paths = self._path, self._home
+            context.recordings[known] = replay.record_run(context, paths, values, given_back)
         return result
 
     def _run(self, inputs: Mapping[str, object]) -> object:
@@ -268,7 +272,7 @@ class Instance:
         for state in self._waiting:
             self._members[state.name] = local[state.name] = self._state(state, local)
         local |= inputs
-        with context.enter_part(context.running, part, "calls"):
+        with context.enter_part(context.running, part, "calls"), context.run_part(self._home):
             missing = run_steps(context, self._scope, part.steps, local, self._label, self._lost)
             missing |= self._update(local, missing)
             missing |= run_steps(context, self._scope, part.outputs, local, self._label, missing)

@@ -114,8 +114,11 @@ class ModuleInstance:
 
     NOUN: ClassVar = "a part"  # in messages of snippets
 
-    def __init__(self, context: BuildContext, module: Any, path: str) -> None:
+    def __init__(
+        self, context: BuildContext, module: Any, path: str, caller: str | None = None
+    ) -> None:
         self._context, self._module, self._path = context, copy(module), path
+        self._home = path if caller is None else caller  # the part that its operations are of
         self._members = {
             field.name: self._member(getattr(module, field.name), f"{path}.{field.name}")
             for field in fields(module)
@@ -149,7 +152,7 @@ class ModuleInstance:
     def __call__(self, /, *given: object, **named: object) -> object:
         """Run the module."""
         before = len(self._context.laws)
-        with self._context.relabel(self._path), use_checks(Check, self._checks):
+        with self._context.relabel(self._path, self._home), use_checks(Check, self._checks):
             try:
                 result = self._module(*given, **named)
             except CallError:

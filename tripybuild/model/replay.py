@@ -21,9 +21,13 @@ from tripybuild.trace.values import TensorType, Value, is_static
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recording:
-    """What one run of a part recorded, and what it depended on."""
+    """What one run of a part recorded, and what it depended on.
+
+    `home` is the part whose operations they are: its own path, but for a definition that has none.
+    """
 
     path: str
+    home: str
     place: Snippet | None
     inputs: Sequence[Value]
     operations: Sequence[TraceOp]
@@ -31,19 +35,23 @@ class Recording:
 
 
 def record_run(
-    context: BuildContext, path: str, inputs: Sequence[Value], outputs: Sequence[Value]
+    context: BuildContext,
+    paths: tuple[str, str],
+    inputs: Sequence[Value],
+    outputs: Sequence[Value],
 ) -> Recording:
-    """What was recorded between the inputs and the outputs of a part."""
+    """What was recorded between the inputs and the outputs of a part of this path and home."""
     known = context.constants.union(inputs)  # a constant is made once for all
     return Recording(
-        path, context.current_snippet, inputs, operations_between(known, outputs), outputs
+        *paths, context.current_snippet, inputs, operations_between(known, outputs), outputs
     )
 
 
 def replay_run(
-    context: BuildContext, first: Recording, path: str, inputs: Sequence[Value]
+    context: BuildContext, first: Recording, paths: tuple[str, str], inputs: Sequence[Value]
 ) -> list[Value]:
-    """The outputs of the same part at another path, on other inputs of the same types."""
+    """The outputs of the same part at another path and home, on other inputs of the same types."""
+    path, _ = paths
     values: dict[Value, Value] = dict(zip(first.inputs, inputs, strict=True))
 
     def substitute(argument: object) -> object:
@@ -63,7 +71,7 @@ def replay_run(
 
     def relocate(copy: TraceOp) -> TraceOp:
         return copy.with_location(
-            _moved_location(copy, first, path, context.current_snippet), copy.deferred
+            _moved_location(copy, first, paths, context.current_snippet), copy.deferred
         )
 
     def _weight(value: Value) -> Value:
@@ -85,9 +93,10 @@ def _same_type(type: TensorType) -> TensorType:
 
 
 def _moved_location(
-    operation: TraceOp, first: Recording, path: str, place: Snippet | None
+    operation: TraceOp, first: Recording, paths: tuple[str, str], place: Snippet | None
 ) -> Location:
     """The place of a copy: its own path, and its caller's step for the first caller's."""
+    path, home = paths
     location = operation.location
     if not isinstance(location, StepLocation):  # it has no known place
         return location
@@ -95,7 +104,10 @@ def _moved_location(
     if label.startswith(first.path):
         label = path + label[len(first.path) :]
     snippet = place if location.snippet is first.place and place is not None else location.snippet
-    return replace(location, label=label, snippet=snippet)
+    part = location.part
+    if part.startswith(first.home):
+        part = home + part[len(first.home) :]
+    return replace(location, label=label, snippet=snippet, part=part)
 
 
 def is_replayable(context: BuildContext, path: str, inputs: Sequence[Value]) -> bool:

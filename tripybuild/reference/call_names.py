@@ -1,4 +1,4 @@
-"""Name binding: the names of a declaration, bound for one call, which costs and aliases read."""
+"""Name binding: the names of a declaration, bound for one call, which aliases read."""
 
 import ast
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from tripybuild.types.vocabulary import SHAPE
 
 
 class CallNames:
-    """The names of one call of one operator, bound to numbers and arrays; `infer` on demand."""
+    """The names of one call of one operator, bound to numbers and arrays, without `infer`."""
 
     def __init__(
         self,
@@ -63,18 +63,6 @@ class CallNames:
         for key, found in pattern.bindings(value.shape).items():
             if key not in self.operator.infer and self.names.get(key) is None:
                 self.names[key] = found
-
-    def evaluate(self, snippet: Snippet, vocabulary: Vocabulary = SHAPE) -> Any:
-        """The value of a snippet, after the names of `infer` that it reads."""
-        for name in free_names(snippet.program):
-            self.infer(name)
-        return evaluate(snippet.program, self.names, vocabulary)
-
-    def infer(self, name: str) -> None:
-        """Bind a name of `infer`."""
-        snippet = self.operator.infer.get(name)
-        if snippet is not None and name not in self.names:
-            self.names[name] = self.evaluate(snippet)
 
 
 class OperatorNames(dict[str, Any]):

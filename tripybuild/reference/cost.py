@@ -6,23 +6,16 @@ element of the results; the bytes of its inputs and outputs. Bodies of branches 
 nothing, since how often they run is not known.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
-from tripybuild.frontend.decompose import decompose_operation
-from tripybuild.language.vocabulary import Vocabulary
-from tripybuild.reference.call_names import CallNames
-from tripybuild.schema.operator.operator import Operator, Snippet
+from tripybuild.frontend.decompose import cached_decomposition
 from tripybuild.trace.constants import Constant
+from tripybuild.trace.generated_code import cost_function, decomposition_function
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.values import Size, Value
-from tripybuild.types.dtypes import dtype
 from tripybuild.types.shapes import ceildiv, prod
-from tripybuild.types.vocabulary import SHAPE
-
-VOCABULARY = SHAPE | Vocabulary(attributes=((dtype, frozenset({"bits"})),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,61 +29,44 @@ class Cost:
         return Cost(self.flops + other.flops, self.bytes + other.bytes)
 
 
-def cost(operation: TraceOp, operators: Mapping[str, Operator]) -> Cost:
-    """What an operation costs.
-
-    Args:
-        operation: The operation, with or without symbols in its shapes.
-        operators: The declarations by name.
-    """
+def cost(operation: TraceOp) -> Cost:
+    """What an operation costs, with or without symbols in its shapes."""
     if isinstance(operation, Constant):
         return Cost()
-    operator = operators[operation.operator]
-    scope = _CostNames(operator, operation)
-    flops, moved = operator.cost.get("flops"), operator.cost.get("bytes")
-    return Cost(
-        scope.size(flops) if flops is not None else _usual_flops(operation, operator, operators),
-        scope.size(moved)
-        if moved is not None
-        else _bytes([*operation.reads(), *operation.outputs]),
-    )
+    return Cost(_flops(operation), _bytes(operation))
 
 
-def total(graph: Graph, operators: Mapping[str, Operator]) -> Cost:
+def total(graph: Graph) -> Cost:
     """What all operations of a graph cost together."""
-    return sum((cost(each, operators) for each in graph.operations), Cost())
+    return sum(map(cost, graph.operations), Cost())
 
 
-def _usual_flops(operation: TraceOp, operator: Operator, operators: Mapping[str, Operator]) -> Size:
-    if operator.decompose is not None:
-        steps, _ = decompose_operation(operation)
-        return sum((cost(step, operators).flops for step in steps), 0)
+def _flops(operation: TraceOp) -> Size:
+    kind = type(operation)
+    counted = cost_function(kind, "flops")
+    if counted is not None:
+        found: Size = counted(operation)
+        return found
+    if operation.declaration.moves:
+        return 0
+    if decomposition_function(kind) is not None:
+        return sum((cost(step).flops for step in cached_decomposition(operation).steps), 0)
     return sum((_count(output) for output in operation.outputs), 0)
+
+
+def _bytes(operation: TraceOp) -> Size:
+    counted = cost_function(type(operation), "bytes")
+    if counted is not None:
+        found: Size = counted(operation)
+        return found
+    return bytes_of([*operation.reads(), *operation.outputs])
+
+
+def bytes_of(values: Iterable[Value]) -> Size:
+    """The bytes of tensors, each one once; elements of few bits share a byte."""
+    return sum((ceildiv(_count(v) * v.dtype.bits, 8) for v in dict.fromkeys(values)), 0)
 
 
 def _count(value: Value) -> Size:
     count: Size = prod(value.shape)
     return count
-
-
-def _bytes(values: Iterable[Value]) -> Size:
-    """The bytes of tensors, each one once; elements of few bits share a byte."""
-    return sum((ceildiv(_count(v) * v.dtype.bits, 8) for v in dict.fromkeys(values)), 0)
-
-
-class _CostNames(CallNames):
-    """The names of an operation of a graph: its operands have types, and no elements."""
-
-    def __init__(self, operator: Operator, operation: TraceOp) -> None:
-        given = operation.arguments()
-        inputs: dict[str, Any] = {name: given[name] for name in operator.inputs}
-        super().__init__(operator, inputs, {name: given[name] for name in operator.attributes})
-
-    def element(self, value: Any) -> dtype:
-        found: dtype = value.dtype
-        return found
-
-    def size(self, snippet: Snippet) -> Size:
-        """The number that a snippet gives."""
-        found: Size = self.evaluate(snippet, VOCABULARY)
-        return found

@@ -1,4 +1,4 @@
-"""Generated code of an operation: lowerings, decomposition and reference by class.
+"""Generated code of an operation: lowerings, decomposition, reference and cost by class.
 
 A generated package has one file for each operator and layer, on the same path: the class of an
 operation says where its lowering and its decomposition are, and no table of names is needed.
@@ -33,6 +33,11 @@ def reference_function(operation: type[TraceOp]) -> Callable[..., Any] | None:
     return _generated_function(operation.__module__, "references", "compute")
 
 
+def cost_function(operation: type[TraceOp], quantity: str) -> Callable[..., Any] | None:
+    """The function that counts `flops` or `bytes` of operations of a class, if one is declared."""
+    return _generated_function(operation.__module__, "costs", quantity)
+
+
 @cache
 def _generated_function(module: str, layer: str, function: str) -> Callable[..., Any] | None:
     package, trace, place = module.split(".", 2)
@@ -43,7 +48,7 @@ def _generated_function(module: str, layer: str, function: str) -> Callable[...,
             return None
     except ModuleNotFoundError:
         return None
-    found: Callable[..., Any] = getattr(import_module(name), function)
+    found: Callable[..., Any] | None = getattr(import_module(name), function, None)
     return found
 
 

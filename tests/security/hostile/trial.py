@@ -250,7 +250,7 @@ class _Uses:
             self.tried("tensorrt", lower_tensorrt, graph)
             self.tried("onnx", lower_onnx, graph, DEFAULT_OPSET)
             self.tried("decompose", _decomposed, call)
-            self.tried("cost", total, graph, self.operators)
+            self.tried("cost", total, graph)
             self.tried("aliases", _listed, inverse_problems, self.operator, [call])
 
     def symbols(self) -> None:

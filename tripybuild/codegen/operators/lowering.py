@@ -34,6 +34,7 @@ BUILDERS = {
     "tensorrt": ("tripybuild.tensorrt", "layers as trt"),
     "onnx": ("tripybuild.onnx", "dialect as onnx"),
 }
+COUNTED = {"flops": "arithmetic operations", "bytes": "bytes read and written"}
 
 
 def lowering_snippet(operator: Operator, target: str) -> LoweringSnippet | None:
@@ -104,6 +105,38 @@ def reference_file(operator: Operator, package: str) -> str:
         body.imports.name("tripybuild.reference.numerics.arrays", "Array")
     summary = f"Compute `{operator.name}` in NumPy."
     return _file(operator, package, ("compute", "Array", summary), body, "Any")
+
+
+def cost_file(operator: Operator, package: str) -> str | None:
+    """The file that counts what one operation costs; None where a rule says all of it.
+
+    ```python
+    def flops(op: Matmul) -> Any:
+        "Count the arithmetic operations of `matmul`."
+        A = op.lhs.shape
+        E = op.outputs[0].shape
+        return 2 * shapes.prod(E) * A[-1]
+    ```
+    """
+    imports = Imports()
+    functions = []
+    for name, snippet in operator.cost.items():
+        if name == "flops" and operator.moves and snippet.text.strip() == "0":
+            continue  # `Declaration.moves` says so
+        body = Body(imports)
+        names = bind_names(operator, snippet.program, body)
+        write_return(snippet.program, NameRewriter(names, imports), body)
+        given = call(
+            f"def {name}", [f"{target_name('op', body.read())}: {class_name(operator.name)}"]
+        )
+        summary = docstring(f"Count the {COUNTED[name]} of `{operator.name}`.", 4)
+        functions.append("\n".join([render([given, " -> Any:"]), summary, body.text()]))
+    if not functions:
+        return None
+    imports.name("typing", "Any")
+    imports.name(dotted_name(package, "trace", operator), class_name(operator.name))
+    lines = "\n\n\n".join(functions)
+    return f"{header(operator.path)}\n{imports.text(package)}\n\n\n{lines}\n"
 
 
 def _helper(imports: Imports, call: ast.Call) -> ast.expr | None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from tripybuild.codegen.operators.lowering import (
+    cost_file,
     decomposition_file,
     lowering_file,
     lowering_snippet,
@@ -77,6 +78,8 @@ def _files(operator: Operator, calls: CallResolver) -> Iterator[tuple[str, str]]
     yield f"{package}/trace/{file}", trace_file(operator, package)
     if operator.reference is not None:
         yield f"{package}/references/{file}", reference_file(operator, package)
+    if (text := cost_file(operator, package)) is not None:
+        yield f"{package}/costs/{file}", text
     for target in ALIASES:
         snippet = lowering_snippet(operator, target)
         if snippet is not None:
