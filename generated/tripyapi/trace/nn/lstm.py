@@ -30,6 +30,7 @@ class Lstm(TraceOp):
                 "D == ways", "Weights for {D} directions are given, and `{direction}` has {ways}"
             ),
         },
+        reduces=True,
     )
 
     @classmethod
