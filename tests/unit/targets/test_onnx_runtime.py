@@ -456,11 +456,11 @@ def test_a_failing_node_is_an_error(made, monkeypatch):
 
 
 def test_threads_are_those_of_the_process():
-    """Or those that the target says; they sleep where nothing is to be done."""
+    """Or those that the target says; they sleep where for a while nothing is to be done."""
     assert session.session_options(None).intra_op_num_threads == default_threads()
     options = session.session_options(3)
     assert options.intra_op_num_threads == 3
-    assert options.get_session_config_entry("session.intra_op.allow_spinning") == "0"
+    assert options.get_session_config_entry("session.intra_op.spin_duration_us") == "20"
     assert options.use_deterministic_compute
     assert parse_target("cpu:onnxruntime,threads=3").options == {"threads": 3}
 

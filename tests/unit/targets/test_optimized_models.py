@@ -205,7 +205,7 @@ def test_another_environment_has_another_entry(made, ways, monkeypatch, tmp_path
     elif changed == "library":
         monkeypatch.setattr(onnx_runtime.runtime(), "__version__", "1.99.0")
     elif changed == "configuration":
-        monkeypatch.setitem(session.CONFIGURATION, "session.intra_op.allow_spinning", "1")
+        monkeypatch.setitem(session.CONFIGURATION, "session.intra_op.allow_spinning", "0")
     elif changed == "fusions":
         monkeypatch.setattr(session, "_SLOWER_FUSIONS", ())
     elif changed == "mapped":
