@@ -88,8 +88,9 @@ def test_a_parameter_of_which_nothing_speaks_must_have_its_default(readings):
     heads = {name: tensor(BATCH, 4, 8, 2) for name in ("query", "key", "value")}
     given = {**heads, "dropout_p": 0.1}
     refused(readings("aten").read("scaled_dot_product_attention", given), "dropout_p=0.1")
-    whole = {"self": IMAGE, "kernel_size": [2, 2], "divisor_override": 3}
-    refused(readings("aten").read("avg_pool2d", whole), "divisor_override=3")
+    volumes = tensor(BATCH, 3, 8, 8, 8)
+    whole = {"self": volumes, "kernel_size": [2, 2, 2], "divisor_override": 3}
+    refused(readings("aten").read("avg_pool3d", whole), "divisor_override=3")
     given = {"size": [BATCH], "fill_value": 1.0, "device": "cpu", "pin_memory": False}
     stated = [TensorType(float32, (BATCH,))]
     assert call(readings("aten").read("full", given, stated))[1]["dtype"] is float32
