@@ -8,6 +8,7 @@ from spec_tests import Comparison, difference
 
 from tripybuild.compiler.executable import Executable
 from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.targets.cpu.openvino import fixed_sizes
 from tripybuild.testing.pairwise import is_full
 
 pytest.importorskip("torch", reason="torch is not installed")
@@ -56,6 +57,20 @@ def test_an_executable_is_saved_and_loaded(tmp_path, shared_cache):
         for rows in (2, 0, 5):
             x = np.arange(3 * rows, dtype=np.float32).reshape(rows, 3)
             np.testing.assert_array_equal(executable(x=x)["y"], 2 * x)
+
+
+@pytest.mark.parametrize(
+    ("asked", "own"), [([], []), ([{"B": 4}], [4]), ([{"B": 3}], [4, 3])], ids=str
+)
+def test_sizes_that_are_asked_for_have_a_program_of_their_own(tmp_path, shared_cache, asked, own):
+    """They and each `opt`, which may be all that is asked for."""
+    require_openvino()
+    import tripybuild  # noqa: PLC0415 - slow
+
+    (tmp_path / "doubled.yaml").write_text(SPEC, encoding="utf-8")
+    target = "cpu:openvino,threads=1"
+    made = tripybuild.compile(tmp_path / "doubled.yaml", target=target, shapes=asked)
+    assert fixed_sizes(made.entry()) == [{"B": each} for each in own]
 
 
 def test_a_damaged_member_is_refused(tmp_path, shared_cache):

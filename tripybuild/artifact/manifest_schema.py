@@ -64,6 +64,8 @@ def check_content(content: Mapping[str, Any]) -> None:
     _check_keys(content, _FORM)
     if not matches(content.get("tied", {}), {...: str}):
         raise manifest_error("its `tied` cannot be understood")
+    if not isinstance(content.get("asked", False), bool):
+        raise manifest_error("its `asked` cannot be understood")
     names = [entry["name"] for entry in content["entries"]]
     if names != [UNNAMED] and not (names and all(map(_NAME.fullmatch, names))):
         raise manifest_error("its `entries` cannot be understood")

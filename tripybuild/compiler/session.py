@@ -103,6 +103,7 @@ def compile_spec(
         lambda at: tell(at, perf_counter() - began),
         timeout,
         buckets=buckets,
+        asked=bool(shapes),
     )
 
 
@@ -117,6 +118,7 @@ def compile_graph(
     timeout: float | None = None,
     options: Mapping[str, Any] | None = None,
     buckets: Buckets | None = None,
+    asked: bool = False,
 ) -> Executable:
     """Compile graphs, whatever they were recorded from.
 
@@ -130,6 +132,7 @@ def compile_graph(
         timeout: Seconds that the compiler may take.
         options: How the compiler builds, for targets that take options.
         buckets: As for `compile_spec`.
+        asked: Whether the user asked for sizes, which may be each `opt` alone.
 
     Raises:
         DiagnosticError: A law does not hold for these sizes, or the compiler refuses the graph.
@@ -139,6 +142,8 @@ def compile_graph(
     manifest = manifest_of_model(built, target.name, shapes)
     if target.options:
         manifest["options"] = dict(target.options)
+    if asked:
+        manifest["asked"] = True
     if buckets:
         add_buckets(manifest, built, target, buckets)
     manifest["provenance"] = provenance

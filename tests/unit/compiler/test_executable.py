@@ -245,6 +245,7 @@ def rewritten(folder, path, change):
         lambda content, _: entry(content)["laws"][0].update(that="1 +"),
         lambda content, _: entry(content)["laws"][0].pop("names"),
         lambda content, _: content["versions"].clear(),
+        lambda content, _: content.update(asked="no"),
         lambda content, _: content["entries"].clear(),
         lambda content, _: content["entries"].append(entry(content)),
         lambda content, _: content.update(entries={"": entry(content)}),

@@ -314,5 +314,6 @@ def compile_function(
         tell,
         timeout,
         options,
+        asked=bool(shapes),
     )
     return Executable(made, found.call, found.infos)

@@ -147,8 +147,7 @@ def fixed_sizes(entry: CompiledEntry) -> list[Mapping[str, int]]:
 
     Each keeps weights in the order of its kernels, so that there is none unless one was asked for.
     """
-    sizes = entry.manifest["shapes"]
-    return list(sizes) if len(sizes) > 1 else []
+    return list(entry.manifest["shapes"]) if entry.model.manifest.get("asked") else []
 
 
 def readable_model(
