@@ -21,12 +21,14 @@ class ModuleCall:
     """A call of a module of the source, within which a node stands.
 
     `path` is that of the module, as `encoder.layer.0`, and `class_name` its class without the
-    package. `call` counts the calls of this very module.
+    package. `call` counts the calls of this very module. `origin` is the class with its package, or
+    a function with its domain.
     """
 
     path: str
     class_name: str
     call: int = 0
+    origin: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ class SourceStatement:
     """A statement of the model's Python that a node is part of; it is data, and never run.
 
     Attributes:
-        file: The name of the file, without folders.
+        file: The path of the file behind the folder that imports find it in.
         line: Its first line.
         module: The path of the module in whose `forward` it is, or in a function called there; None
             where that is not certain.
@@ -57,7 +59,8 @@ class SourceStatement:
         targets: The names that it assigns, in order.
         reads: The names that it reads.
         parameters: Those of the function that it stands in.
-        class_line: The line of the class that it stands in; 0 in none.
+        class_name: The class that it stands in; empty in none.
+        class_line: The line of that class.
     """
 
     file: str
@@ -67,6 +70,7 @@ class SourceStatement:
     targets: tuple[str, ...] = ()
     reads: frozenset[str] = frozenset()
     parameters: tuple[str, ...] = ()
+    class_name: str = ""
     class_line: int = 0
 
 

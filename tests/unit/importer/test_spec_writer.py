@@ -81,17 +81,23 @@ def test_blocks_of_modules(written):
 TINY = """\
 tripybuild: 1
 model: tiny
+
 inputs:
   x: F[B, 4]
   mask: F[B, 1]
+
 ranges:
   B: {min: 1, opt: 1, max: 8}
+
 parts:
   encoder: encoder
   head: Linear(4, 2)
+
 outputs:
   scores: head(encoder(x, mask))
+
 weights: tiny.safetensors
+
 define:
   encoder:
     inputs:
@@ -101,6 +107,7 @@ define:
       layers: block * 3
     outputs:
       out: layers(x, mask)
+
   block:
     inputs:
       x: F[B, 4]
@@ -110,6 +117,7 @@ define:
       mlp: mlp
     outputs:
       out: x + mlp(norm(x)) * mask
+
   mlp:
     inputs:
       x: F[B, 4]
@@ -260,7 +268,9 @@ def test_a_row_of_modules_that_is_the_model(written):
 def test_a_value_that_is_returned_twice(written):
     build = ProgramBuilder("twice", B=(1, 8))
     y = build.call("tanh", input=build.input("x", "B", 4))
-    assert "tanh_1: tanh(x)" in written(build.program(y=y, z=y), B=2)
+    assert "steps:\n  y: tanh(x)\n\noutputs:\n  y: y\n  z: y\n" in written(
+        build.program(y=y, z=y), B=2
+    )
 
 
 def test_blocks_in_turns(written):
@@ -421,7 +431,8 @@ def test_sizes_of_a_configuration(written):
     config = {"hidden_size": 12, "num_layers": 5, "num_heads": 4, "pad_token_id": 36, "eps": 1e-6}
     text = written(build.program(config=config, y=y), B=2)
     assert text.partition("inputs:")[0].partition("sizes:\n")[2] == (
-        "  hidden_size: 12\n  num_layers: 5\n  num_heads: 4\n  head_dim: hidden_size // num_heads\n"
+        "  hidden_size: 12\n  num_layers: 5\n  num_heads: 4\n"
+        "  head_dim: hidden_size // num_heads\n\n"
     )
     assert "layers: block * num_layers" in text
     assert "head: Linear(hidden_size, 3 * hidden_size)" in text

@@ -273,7 +273,8 @@ class GraphReader:
         around: Surroundings,
     ) -> Iterator[ForeignNode]:
         """The nodes of a function of the model, and its results under the names of the call."""
-        call = ModuleCall(module_path(node, around.modules), function.name)
+        origin = ".".join(filter(None, (function.domain, function.name)))
+        call = ModuleCall(module_path(node, around.modules), function.name, origin=origin)
         own = {each.name: each for each in function.attribute_proto}
         inside = replace(
             around,

@@ -83,7 +83,7 @@ def modules_of(node: "NodeProto", said: Mapping[str, str]) -> tuple[ModuleCall, 
     scopes, classes = _read_list(said.get(_SCOPES)), _read_list(said.get(_CLASSES))
     if scopes is not None and classes is not None and len(scopes) == len(classes) > 0:
         each = zip(scopes[:-1], classes[:-1], strict=True)
-        return tuple(ModuleCall(path, kind.rpartition(".")[2]) for path, kind in each)
+        return tuple(ModuleCall(path, kind.rpartition(".")[2], origin=kind) for path, kind in each)
     parts = [part for part in node.name.split("/")[:-1] if part]
     if (not node.name.startswith("/") and not parts) or not all(map(_is_path, parts)):
         return ()

@@ -373,7 +373,8 @@ def _module_calls(stack: Sequence[tuple[str, str, str]]) -> Iterator[ModuleCall]
         if path and not path.startswith(_WITHOUT_MODULE):
             call = int(key.rpartition("@")[2]) if _CALL.search(key) else 0
             last = class_name.rpartition(".")[2]
-            yield ModuleCall(spec_path(path.partition("@")[0]), identifier(last, "Module"), call)
+            inner = spec_path(path.partition("@")[0])
+            yield ModuleCall(inner, identifier(last, "Module"), call, origin=class_name)
 
 
 def _place(trace: str) -> SourcePlace | None:

@@ -3,8 +3,10 @@
 import ast
 import linecache
 import re
+import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import PurePath
 from typing import Any
 
@@ -22,6 +24,7 @@ FRAME = re.compile(
 )
 _FORWARD = "forward"
 _LIBRARY = "torch"
+_PACKAGES = ("site-packages", "dist-packages")
 HIGHER_ORDER = "higher_order"  # the namespace of the operators that take graphs
 
 
@@ -215,13 +218,25 @@ class SourceStatements:
 
     def _read(self, frame: re.Match[str]) -> SourceStatement:
         file, line, text = frame["file"], int(frame["line"]), (frame["text"] or "").strip()
-        short = PurePath(file).name
+        short = _without_folders(file)
         if file.endswith(".py") and linecache.getline(file, line).strip() == text:
             if file not in self.files:
                 self.files[file] = dict(_numbered("".join(linecache.getlines(file)), short))
             return self.files[file].get(line, SourceStatement(short, line))
         known = dict(_numbered(text, short)).get(1)
         return SourceStatement(short, line) if known is None else replace(known, line=line)
+
+
+@cache
+def _without_folders(file: str) -> str:
+    """The path of a file as an import would find it: behind the folder that it is looked up in.
+
+    What is left of it in any case is its name, since the folders before can be a user's own.
+    """
+    path = PurePath(file)
+    folders = {PurePath(each) for each in sys.path if each} - {PurePath(path.anchor)}
+    roots = (each for each in path.parents if each.name in _PACKAGES or each in folders)
+    return path.relative_to(next(roots, path.parent)).as_posix()
 
 
 def _numbered(text: str, file: str) -> Iterator[tuple[int, SourceStatement]]:
@@ -238,7 +253,7 @@ def _inner_statements(
 ) -> Iterator[tuple[int, SourceStatement]]:
     match node:
         case ast.ClassDef():
-            around = replace(around, class_line=node.lineno)
+            around = replace(around, class_name=node.name, class_line=node.lineno)
         case ast.FunctionDef(args=args):
             every = [*args.posonlyargs, *args.args, *args.kwonlyargs]
             around = replace(around, parameters=tuple(each.arg for each in every))

@@ -13,10 +13,10 @@ from tripybuild.importer.spec_writer.definitions import DefinitionWriter
 from tripybuild.importer.spec_writer.document import (
     SpecDocument,
     main_float,
-    model_name,
     weight_files,
 )
 from tripybuild.importer.spec_writer.module_runs import close_regions
+from tripybuild.importer.spec_writer.names import model_name
 from tripybuild.importer.spec_writer.registry_modules import RegistryModules
 from tripybuild.importer.spec_writer.size_names import name_sizes
 from tripybuild.importer.spec_writer.value_names import ValueNames

@@ -3,7 +3,7 @@
 A row is called as one chain: its first argument goes through all, others are shared or dealt.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -49,6 +49,13 @@ class ModuleChain:
     def slice_text(self) -> str:
         """The part of the list that it is, as an index."""
         return "" if self.is_whole else f"[{self.first or ''}:{self.last + 1}]"
+
+
+def item_arguments(item: ModuleRun | ModuleChain) -> Iterable[CallValue]:
+    """The tensors that an item of a run reads."""
+    if isinstance(item, ModuleRun):
+        return item.arguments
+    return [*item.arguments(), *(value for dealt in item.dealt for value in dealt)]
 
 
 def _place(path: str) -> tuple[str, int]:

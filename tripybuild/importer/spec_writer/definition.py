@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from tripybuild.importer.call_program import CallValue
 from tripybuild.importer.spec_writer.texts import (
     PRODUCT,
     DefinitionName,
@@ -40,6 +41,7 @@ class Definition:
         outputs: Names of results, and their expressions.
         operators: What its expressions call; nothing in it can have such a name.
         sizes: Names of the sizes that it is made with.
+        origins: Where the classes that it is are declared.
     """
 
     hint: str
@@ -52,6 +54,7 @@ class Definition:
     state: list[tuple[Slot, TypeText, float | bool | None]] = field(default_factory=list)
     operators: set[str] = field(default_factory=set)
     sizes: list[Slot] = field(default_factory=list)
+    origins: list[str] = field(default_factory=list)
 
     def is_function(self) -> bool:
         """Whether it can be called without being made: it has no parts, weights and sizes."""
@@ -256,6 +259,8 @@ class Folding:
         count = iter(range(len(rows[0])))
         whole = changed(first, lambda piece: _with_slot(piece, count, by_index))
         whole.sizes = [*first.sizes, *(slot for _, slot in sizes)]
+        every = (origin for _, over in members for origin in over.origins)
+        whole.origins = list(dict.fromkeys(every))
         self.kept.append(whole)
         for number, ((old, _), row) in enumerate(zip(members, rows, strict=True)):
             given = [
@@ -306,3 +311,13 @@ def _skeleton(definition: Definition) -> object:
 def inner(definition: Definition) -> Iterator[Definition]:
     """The definitions that one reads."""
     return (piece.to for piece in definition.pieces() if isinstance(piece, DefinitionName))
+
+
+def first_number(value: CallValue) -> float | bool | None:
+    """The number that a state begins with; None if that is no single one."""
+    assert value.weight is not None
+    array = value.weight.load()
+    if not array.size or (array != array.flat[0]).any():
+        return None
+    found: float | bool = array.flat[0].item()
+    return found

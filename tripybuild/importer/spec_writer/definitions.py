@@ -4,13 +4,13 @@ A definition's names are not decided here, so equal modules have equal definitio
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import chain as joined, zip_longest
 
 from tripybuild.importer.call_program import Call, CallGraph, CallProgram, CallValue
-from tripybuild.importer.spec_writer.chains import ModuleChain, find_chains
-from tripybuild.importer.spec_writer.definition import Definition, canonical
+from tripybuild.importer.spec_writer.chains import ModuleChain, find_chains, item_arguments
+from tripybuild.importer.spec_writer.definition import Definition, canonical, first_number
 from tripybuild.importer.spec_writer.module_runs import (
     ModuleNode,
     ModuleRun,
@@ -157,7 +157,9 @@ class DefinitionWriter:
 
     def register(self, definition: Definition) -> Definition:
         """The definition that is equal, or this one from now on."""
-        return self.definitions.setdefault(canonical(definition), definition)
+        known = self.definitions.setdefault(canonical(definition), definition)
+        known.origins += [each for each in definition.origins if each not in known.origins]
+        return known
 
 
 class DefinitionBody:
@@ -170,6 +172,8 @@ class DefinitionBody:
         self.pending: dict[int, tuple[CallValue, Slot, Text]] = {}
         self.printer = CallPrinter(writer.operators, self._say, self._region)
         self.used: dict[int, CallValue] = {}
+        if run is not None and (origin := writer.names.origin(run)):
+            self.made.origins.append(origin)
         for item in run.items if run is not None else ():
             self.made.operators.update(writer.operators_in(item))
 
@@ -280,11 +284,19 @@ class DefinitionBody:
     def _put(self, value: CallValue, text: Text, hint: str) -> None:
         """A value that is made: it waits for its only use, or is a step at once."""
         (name,) = self.writer.names.results([value], self.node.path)
+        name = self._given.get(id(value)) or name
         self.pending[id(value)] = value, Slot(name or hint), text
         assert self.run is not None
         is_result = any(each is value for each in self.run.results)
         if self._uses[id(value)] != 1 or len(text) > (LONGEST if is_result else LONGEST_INLINE):
             self._step(value)
+
+    @cached_property
+    def _given(self) -> dict[int, str]:
+        """Names that values have where they go to: as outputs of the model."""
+        is_model = self.run is not None and not self.node.path
+        named = self.writer.program.graph.outputs if is_model else ()
+        return {id(value): name for name, value in reversed(named)}
 
     @cached_property
     def _uses(self) -> Counter[int]:
@@ -347,9 +359,18 @@ class DefinitionBody:
         elif results:
             self._several(results, text, name)
 
+    def _output_names(self, run: ModuleRun) -> Sequence[str]:
+        """One result needs no name; several have those of the source, or numbers."""
+        if len(run.results) == 1:
+            return ["out"]
+        known = [*map(self.writer.names.inner, run.results)]
+        pairs = enumerate(known, 1)
+        return [n if n and known.count(n) == 1 else f"out_{i}" for i, n in pairs]
+
     def _several(self, results: Sequence[CallValue], text: Text, hint: str) -> None:
         names = self.writer.names.results(results, self.node.path)
-        slots = [Slot(name or f"{hint}_{i + 1}") for i, name in enumerate(names)]
+        own = [name or f"{hint}_{i + 1}" for i, name in enumerate(names)]
+        slots = [Slot(self._given.get(id(v), name)) for v, name in zip(results, own, strict=True)]
         for value, slot in zip(results, slots, strict=True):
             self.said[id(value)] = Text.of(slot)
             if not self._uses[id(value)]:
@@ -362,9 +383,7 @@ class DefinitionBody:
         if not self.node.path:
             named = self.writer.program.graph.outputs
         else:
-            count = len(self.run.results)
-            names = ["out"] if count == 1 else [f"out_{i + 1}" for i in range(count)]
-            named = list(zip(names, self.run.results, strict=True))
+            named = list(zip(self._output_names(self.run), self.run.results, strict=True))
         updates = self.writer.program.updates.values() if self.made.state else ()
         for (slot, *_), value in zip(self.made.state, updates, strict=True):
             self.made.next.append((slot, self._compose(partial(self._say, value))))
@@ -376,20 +395,3 @@ class DefinitionBody:
 def _read_by(call: Call) -> Iterator[CallValue]:
     """The tensors that a call reads, each as often as it does."""
     return tensors_of([*call.arguments.values()])
-
-
-def item_arguments(item: ModuleRun | ModuleChain) -> Iterable[CallValue]:
-    """The tensors that an item of a run reads."""
-    if isinstance(item, ModuleRun):
-        return item.arguments
-    return [*item.arguments(), *(value for dealt in item.dealt for value in dealt)]
-
-
-def first_number(value: CallValue) -> float | bool | None:
-    """The number that a state begins with; None if that is no single one."""
-    assert value.weight is not None
-    array = value.weight.load()
-    if not array.size or (array != array.flat[0]).any():
-        return None
-    found: float | bool = array.flat[0].item()
-    return found

@@ -3,14 +3,22 @@
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tripybuild.documents.document import parse
 from tripybuild.importer.call_program import CallProgram, CallValue
 from tripybuild.importer.foreign_program import ForeignWeight
-from tripybuild.importer.spec_writer.definition import Definition
+from tripybuild.importer.spec_writer.definition import Definition, inner
+from tripybuild.importer.spec_writer.names import (
+    common_words,
+    free_name,
+    local_name,
+    model_name,
+    without_prefix,
+    words,
+)
 from tripybuild.importer.spec_writer.size_names import ConfigSizes
 from tripybuild.importer.spec_writer.texts import (
     DefinitionName,
@@ -31,8 +39,6 @@ from tripybuild.weights.safetensors import read_index
 FEW = 12  # names in a checkpoint that a spec renames or leaves over, each with a line
 WIDTH = 91  # of a name and its expression
 _FREE = re.compile(r"[A-Za-z_](?:[^:#\"'\n]|:(?! )|(?<! )#)*")
-_BETWEEN = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])|\W+", re.ASCII)
-_LETTERS = {"x": "xyzuvw", "H": "HWDLMN"}  # names of inputs, and of sizes that they say
 _FLOATS = "F"  # the name of the dtype that floats have by default
 
 
@@ -58,7 +64,7 @@ class SpecDocument:
 
     def text(self) -> str:
         """The file, in its one form."""
-        text = "\n".join(self._lines()) + "\n"
+        text = "\n".join(_with_gaps(self._lines())) + "\n"
         document, problems = parse(text, "model.yaml")
         assert not problems, problems
         assert document is not None
@@ -77,7 +83,7 @@ class SpecDocument:
             _FLOATS,
         }
         yield "tripybuild: 1"
-        yield f"model: {model_name(self.program.name)}"
+        yield f"model: {model_name(self.program.name)}{_comment(self.model)}"
         if self.names.sizes:
             yield "sizes:"
             yield from (
@@ -95,9 +101,10 @@ class SpecDocument:
         yield from _mapping("weights", weights)
         if self.definitions:
             yield "define:"
-        for definition in reversed(self.definitions):
+        for number, definition in enumerate(self._in_order()):
             body = _DefinitionLines(definition, names, self.names.named, reserved, main)
-            yield f"  {names[id(definition)]}:"
+            yield from [""] if number else []
+            yield f"  {names[id(definition)]}:{_comment(definition)}"
             yield from (f"    {line}" for line in body.lines())
 
     def _ranges(self) -> Iterator[str]:
@@ -110,19 +117,35 @@ class SpecDocument:
             said = ", ".join(f"{key}: {value}" for key, value in words.items() if value is not None)
             yield f"  {name}: {{{said}}}"
 
+    def _in_order(self) -> Sequence[Definition]:
+        """The definitions as they are used, each with those that it is made of behind it."""
+        found: dict[int, Definition] = {}
+
+        def add(definition: Definition) -> None:
+            for each in inner(definition):
+                if id(each) not in found:
+                    found[id(each)] = each
+                    add(each)
+
+        add(self.model)
+        return [*found.values()]
+
     def _definition_names(self) -> dict[int, str]:
-        """Names by class, without the words that all classes begin with."""
-        classes = [words(each.hint) for each in self.definitions if len(words(each.hint)) > 1]
-        shared = _common(classes)
+        """Names by class, without the model's name and the words that all classes begin with."""
+        definitions = self._in_order()
+        own = {id(each): without_prefix(each.hint, self.program.name) for each in definitions}
+        classes = [words(each) for each in own.values() if len(words(each)) > 1]
+        shared = common_words(classes)
         parts = {n for d in (self.model, *self.definitions) for n in (*d.parts, *d.weights)}
         found: dict[int, str] = {}
-        for definition in reversed(self.definitions):
-            said = words(definition.hint) or ["part"]
+        for definition in definitions:
+            said = words(own[id(definition)]) or ["part"]
             short = said[shared:] if len(said) > shared else said
+            said = words(definition.hint) or said
             taken = {*self.taken, *DTYPES, *SHAPE, *self.names.sizes, *found.values()}
             taken |= parts if definition.is_function() else set()
             options = ["_".join(short), "_".join(said), "_".join(short)]
-            found[id(definition)] = _free(options, taken)
+            found[id(definition)] = free_name(options, taken)
         return found
 
 
@@ -148,7 +171,7 @@ class _DefinitionLines:
                     if str(size).isidentifier():
                         self.dims[size] = str(size)
                     else:
-                        self.dims[size] = _free(list("LMNPQR"), {*taken, *self.dims.values()})
+                        self.dims[size] = free_name(list("LMNPQR"), {*taken, *self.dims.values()})
         taken.update(self.dims.values())
         outputs = {id(slot) for slot, _ in made.outputs}
         steps = [slot for targets, _ in made.steps for slot in targets]
@@ -162,10 +185,16 @@ class _DefinitionLines:
         reserved = frozenset(taken)
         for slot in (*made.sizes, *bound, *states, *(slot for slot, _ in made.inputs), *steps):
             if id(slot) not in self.local and id(slot) not in outputs:
-                self.local[id(slot)] = name = _local_name(slot.hint, taken, reserved)
+                self.local[id(slot)] = name = local_name(slot.hint, taken, reserved)
                 taken.add(name)
-        for slot, _ in made.outputs:
+        for slot, text in made.outputs:
+            given = text.pieces[0] if len(text.pieces) == 1 else None
             self.local[id(slot)] = slot.hint
+            if len(made.outputs) > 1 and not self.is_model:
+                same = isinstance(given, Slot) and given.hint == slot.hint
+                name = self.local[id(given)] if same else free_name([slot.hint], taken)
+                self.local[id(slot)] = name
+                taken.add(name)
 
     def lines(self) -> Iterator[str]:
         """The lines, without an indentation of their own."""
@@ -225,6 +254,21 @@ def main_float(program: CallProgram) -> dtype:
     return max(dict.fromkeys([*kinds, float32]), key=kinds.count)
 
 
+def _with_gaps(lines: Iterable[str]) -> Iterator[str]:
+    """A blank line before each section."""
+    for number, line in enumerate(lines):
+        if number > 1 and line and not line.startswith(" "):
+            yield ""
+        yield line
+
+
+def _comment(definition: Definition) -> str:
+    """Where the classes of a definition are declared: the first with its place, others by name."""
+    places = definition.origins[:1]
+    names = [each.rpartition(" ")[2] for each in definition.origins[1:]]
+    return f"  # {', '.join(dict.fromkeys((*places, *names)))}" if places else ""
+
+
 def _section(key: str, entries: Iterable[tuple[str, str]]) -> Iterator[str]:
     lines = [line for name, value in entries for line in _entry(name, value)]
     yield from [f"{key}:", *lines] if lines else []
@@ -279,50 +323,6 @@ def quoted(text: str) -> str:
     if '"' in text or "\\" in text:
         return "'" + text.replace("'", "''") + "'"
     return f'"{text}"'
-
-
-def words(name: str) -> list[str]:
-    """The words of a name: `LlamaRMSNorm` -> `llama rms norm`."""
-    return [word.lower() for word in _BETWEEN.sub("_", name).split("_") if word]
-
-
-def _common(names: Sequence[Sequence[str]]) -> int:
-    """How many words all names begin with."""
-    count = 0
-    for column in zip(*names, strict=False):
-        if len(set(column)) > 1 or len(names) < 2:
-            break
-        count += 1
-    return count
-
-
-def model_name(text: str) -> str:
-    """A name for the model."""
-    name = re.sub(r"\W+", "_", text.lower(), flags=re.ASCII).strip("_")
-    return name if name and not name[0].isdigit() else f"model_{name}".rstrip("_")
-
-
-def _free(options: Sequence[str], taken: Iterable[str]) -> str:
-    """The first name that is free, or the last one with a number."""
-    found = set(taken)
-    for name in options:
-        if name not in found and is_name(name):
-            return name
-    base = options[-1]
-    return next(n for n in (f"{base}_{i}" for i in range(2, 1 << 16)) if n not in found)
-
-
-def _local_name(hint: str, taken: set[str], reserved: AbstractSet[str]) -> str:
-    """A name that is free; one that means something else says that it is a value."""
-    if hint == "_":
-        return "_"
-    if hint in _LETTERS:
-        return _free([*_LETTERS[hint], hint], taken)
-    first = re.sub(r"\W|__+", "_", hint, flags=re.ASCII).strip("_") or "x"
-    base = re.sub(r"_\d+$", "", first)
-    if first in reserved:
-        return _free([f"{base}_value"], taken)
-    return _free([first, base], taken if first == base else {*taken, base})
 
 
 @dataclass(frozen=True)

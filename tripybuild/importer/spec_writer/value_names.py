@@ -21,28 +21,58 @@ class ValueNames:
         self._found: dict[tuple[int, str], str] = {}
         self._inner: dict[int, str] = {}
         self._inputs: dict[ModuleRun, list[str | None]] = {}
+        self._readers: dict[int, int] = {}
         for path, weight in program.weights.items():
             last = [each for each in path.split(".") if each.isidentifier()][-2:]
             self._inner[id(weight)] = "_".join(last)
         calls = program.graph.calls
         for at, call in enumerate(calls):
-            following = calls[at + 1] if at + 1 < len(calls) else None
-            self._read(call, _statements(following))
+            self._readers |= {id(value): at for value in tensors_of([*call.arguments.values()])}
+        self._readers |= {id(value): len(calls) for _, value in program.graph.outputs}
+        for at in range(len(calls)):
+            self._read(calls, at)
 
-    def _read(self, call: Call, following: Sequence[SourceStatement]) -> None:
+    def _read(self, calls: Sequence[Call], at: int) -> None:
         """Names for the results of a call: the outer statements say more than the inner ones."""
-        statements = _statements(call)
+        results, statements = calls[at].results, _statements(calls[at])
+        following = _statements(calls[at + 1] if at + 1 < len(calls) else None)
         for depth in reversed(range(len(statements))):
-            statement = statements[depth]
-            is_last = statements[: depth + 1] != following[: depth + 1]
-            several = len(call.results) > 1 and len(call.results) == len(statement.targets)
-            single = len(call.results) == 1 and len(statement.targets) == 1 and is_last
-            if several or single:
-                for value, name in zip(call.results, statement.targets, strict=True):
-                    if name not in _NO_NAMES:
-                        self._inner.setdefault(id(value), name)
-                        if statement.module is not None:
-                            self._found[id(value), statement.module] = name
+            around = statements[: depth + 1]
+            is_last = around != following[: depth + 1]
+            targets = statements[depth].targets
+            if len(results) == 1 and is_last and self._is_first(calls, at, around):
+                targets = targets[:1]
+            if len(results) != len(targets) or not (is_last or len(results) > 1):
+                continue
+            for value, name in zip(results, targets, strict=True):
+                if name not in _NO_NAMES:
+                    self._inner.setdefault(id(value), name)
+                    if (module := statements[depth].module) is not None:
+                        self._found[id(value), module] = name
+
+    def _is_first(self, calls: Sequence[Call], at: int, around: Sequence[SourceStatement]) -> bool:
+        """Whether the last call of a statement of several targets gives all that is read of it.
+
+        It is the first target then, as that which is used: others are further results of a module.
+        """
+        targets = around[-1].targets
+        if len(targets) < 2 or targets[0] in _NO_NAMES:
+            return False
+        before = at - 1
+        while before >= 0 and _statements(calls[before])[: len(around)] == around:
+            if any(self._readers.get(id(value), 0) > at for value in calls[before].results):
+                return False
+            before -= 1
+        return True
+
+    def origin(self, run: ModuleRun) -> str:
+        """Where the class of a module is declared: the file with its line, as far as is known."""
+        for call in run.calls:
+            for statement in _statements(call):
+                if statement.module == run.path and statement.is_forward and statement.class_line:
+                    return f"{statement.file}:{statement.class_line} {statement.class_name}"
+        modules = [m for call in run.calls[:1] if call.node is not None for m in call.node.modules]
+        return next((each.origin for each in modules if each.path == run.path), "")
 
     def results(self, values: Sequence[CallValue], path: str) -> list[str | None]:
         """The names that a module assigns values to, which it or a module below it makes.
@@ -54,6 +84,10 @@ class ValueNames:
         if None in names and (is_own or len(values) > 1):
             names = [self._inner.get(id(value)) for value in values]
         return names if None not in names else [None] * len(names)
+
+    def inner(self, value: CallValue) -> str | None:
+        """The name that a value has where it is made."""
+        return self._inner.get(id(value)) if value.call is not None else None
 
     def inputs(self, run: ModuleRun) -> list[str | None]:
         """The parameters of a module that its arguments are, where they are certain."""
@@ -104,6 +138,13 @@ class ValueNames:
         return found or set()
 
 
+def input_hint(value: CallValue) -> str:
+    """What an input is called: as the program's, or by what it holds."""
+    if value.call is None and value.weight is None and value.name:
+        return value.name
+    return "mask" if value.dtype.kind == "boolean" else "x"
+
+
 def _statements(call: Call | None) -> Sequence[SourceStatement]:
     return call.node.statements if call is not None and call.node is not None else ()
 
@@ -112,10 +153,3 @@ def _module(call: Call) -> str:
     """The path of the innermost module of a call."""
     paths = [each.path for each in call.node.modules] if call.node is not None else []
     return paths[-1] if paths else ""
-
-
-def input_hint(value: CallValue) -> str:
-    """What an input is called: as the program's, or by what it holds."""
-    if value.call is None and value.weight is None and value.name:
-        return value.name
-    return "mask" if value.dtype.kind == "boolean" else "x"

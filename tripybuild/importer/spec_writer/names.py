@@ -1,0 +1,60 @@
+"""Names in a spec: of definitions, by classes of the source, and those that are free."""
+
+import re
+from collections.abc import Iterable, Sequence, Set as AbstractSet
+
+from tripybuild.importer.spec_writer.texts import is_name
+
+_BETWEEN = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])|\W+", re.ASCII)
+_LETTERS = {"x": "xyzuvw", "H": "HWDLMN"}  # names of inputs, and of sizes that they say
+
+
+def words(name: str) -> list[str]:
+    """The words of a name: `LlamaRMSNorm` -> `llama rms norm`."""
+    return [word.lower() for word in _BETWEEN.sub("_", name).split("_") if word]
+
+
+def without_prefix(name: str, model: str) -> str:
+    """The name of a class without that of the model, with which all of them may begin."""
+    letters = model.replace("_", "").lower()
+    ends = [at for at in range(2, len(name)) if name[at].isupper()]
+    return name[max((at for at in ends if letters.startswith(name[:at].lower())), default=0) :]
+
+
+def common_words(names: Sequence[Sequence[str]]) -> int:
+    """How many words all names begin with."""
+    count = 0
+    for column in zip(*names, strict=False):
+        if len(set(column)) > 1 or len(names) < 2:
+            break
+        count += 1
+    return count
+
+
+def model_name(text: str) -> str:
+    """A name for the model."""
+    name = re.sub(r"\W+", "_", text.lower(), flags=re.ASCII).strip("_")
+    return name if name and not name[0].isdigit() else f"model_{name}".rstrip("_")
+
+
+def free_name(options: Sequence[str], taken: Iterable[str]) -> str:
+    """The first name that is free, or the last one with a number."""
+    found = set(taken)
+    for name in options:
+        if name not in found and is_name(name):
+            return name
+    base = options[-1]
+    return next(n for n in (f"{base}_{i}" for i in range(2, 1 << 16)) if n not in found)
+
+
+def local_name(hint: str, taken: set[str], reserved: AbstractSet[str]) -> str:
+    """A name that is free; one that means something else says that it is a value."""
+    if hint == "_":
+        return "_"
+    if hint in _LETTERS:
+        return free_name([*_LETTERS[hint], hint], taken)
+    first = re.sub(r"\W|__+", "_", hint, flags=re.ASCII).strip("_") or "x"
+    base = re.sub(r"_\d+$", "", first)
+    if first in reserved:
+        return free_name([f"{base}_value"], taken)
+    return free_name([first, base], taken if first == base else {*taken, base})
