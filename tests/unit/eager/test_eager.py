@@ -112,6 +112,17 @@ def test_long_graphs_are_computed_in_parts(count, monkeypatch):
     assert len(made) <= 5
 
 
+def test_what_is_computed_once_needs_no_compiler(monkeypatch):
+    """Within the limit that is asked for, and no longer."""
+    x = tp.Tensor(np.full((LARGE, LARGE), 2, np.float32))
+    with monkeypatch.context() as patch:
+        patch.setattr(evaluate, "_programs", None)
+        with evaluate.use_references(1 << 20):
+            assert np.asarray(x * x).min() == 4.0
+        with pytest.raises(TypeError):  # the compiler was asked
+            np.asarray(x * x)
+
+
 def test_a_loop_compiles_once(monkeypatch):
     """Constants are no part of the structure of a graph, neither arrays nor numbers."""
     made = []

@@ -1,6 +1,8 @@
 """Evaluation of eager tensors: engine selection by graph, then release of the history."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -27,6 +29,22 @@ SMALL_EACH = 1 << 10
 # Operations that are compiled as one program. XLA's time grows faster than their number (1000 take
 # a second, 20,000 four minutes), and the parts of a long loop are mostly one program.
 MOST = 512
+
+
+_small: ContextVar[int] = ContextVar("small", default=SMALL)
+
+
+@contextmanager
+def use_references(elements: int) -> Iterator[None]:
+    """Compute graphs of so many elements without a compiler: each is computed once.
+
+    A program takes a compiler tenths of a second, and a process of its own more than one.
+    """
+    token = _small.set(elements)
+    try:
+        yield
+    finally:
+        _small.reset(token)
 
 
 def array_of(value: Value) -> "Array":
@@ -61,7 +79,7 @@ def _compute_with_log(graph: Subgraph, value: Value) -> None:
 
 def _compute(graph: Subgraph, value: Value) -> None:
     try:
-        if graph.elements <= SMALL + SMALL_EACH * len(graph.operations):
+        if graph.elements <= _small.get() + SMALL_EACH * len(graph.operations):
             fold_to_constant(value, _references()(graph.operations, [value])[0])
             return
         for part, wanted in split_subgraph(graph.operations, value, MOST):

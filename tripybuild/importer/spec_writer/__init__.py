@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tripybuild.eager.evaluate.evaluate import use_references
 from tripybuild.importer.call_program import CallProgram
 from tripybuild.importer.foreign_program import ForeignWeight
 from tripybuild.importer.raising.equivalents import raise_compositions
@@ -21,6 +22,8 @@ from tripybuild.importer.spec_writer.registry_modules import RegistryModules
 from tripybuild.importer.spec_writer.size_names import name_sizes
 from tripybuild.importer.spec_writer.value_names import ValueNames
 from tripybuild.schema.load import Registry
+
+COMPUTED = 1 << 24  # elements of a graph that is computed to see what it equals
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,8 @@ def write_spec(program: CallProgram, registry: Registry, *, by_name: bool = Fals
         by_name: Whether the spec names the files of a checkpoint that hold its weights. They must
             then be beside it. Otherwise all weights are stored anew.
     """
-    program = raise_compositions(simplify(program, registry.operators), registry.operators)
+    with use_references(COMPUTED):
+        program = raise_compositions(simplify(program, registry.operators), registry.operators)
     program = close_regions(program, registry.operators)
     modules = RegistryModules(registry, main_float(program))
     writer = DefinitionWriter(program, registry.operators, modules, ValueNames(program))
