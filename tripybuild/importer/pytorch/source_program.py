@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import PurePath
 from typing import Any
 
@@ -25,6 +25,7 @@ FRAME = re.compile(
 _FORWARD = "forward"
 _LIBRARY = "torch"
 _PACKAGES = ("site-packages", "dist-packages")
+_KEPT = 1 << 10  # paths, files and lines of blocks that repeat
 HIGHER_ORDER = "higher_order"  # the namespace of the operators that take graphs
 
 
@@ -162,6 +163,7 @@ def output_names(paths: Sequence[tuple[str, ...]], count: int) -> list[str]:
     return [names.make("_".join(path)) for path in paths]
 
 
+@lru_cache(maxsize=_KEPT)
 def spec_path(path: str) -> str:
     """Give the path of a module or a weight with names that a spec can have."""
     parts = path.split(".")
@@ -190,7 +192,12 @@ def leaf_keys(context: object, count: int) -> list[str]:
 def own_frames(trace: str) -> list[re.Match[str]]:
     """Give the lines of a stack that are the model's own, outermost first."""
     frames = [each for each in FRAME.finditer(trace) if not each["file"].startswith("<")]
-    return [each for each in frames if _LIBRARY not in PurePath(each["file"]).parts]
+    return [each for each in frames if _LIBRARY not in _parts(each["file"])]
+
+
+@lru_cache(maxsize=_KEPT)
+def _parts(file: str) -> tuple[str, ...]:
+    return PurePath(file).parts
 
 
 @dataclass(frozen=True)
@@ -223,7 +230,7 @@ class SourceStatements:
             if file not in self.files:
                 self.files[file] = dict(_numbered("".join(linecache.getlines(file)), short))
             return self.files[file].get(line, SourceStatement(short, line))
-        known = dict(_numbered(text, short)).get(1)
+        known = _first_statement(text, short)
         return SourceStatement(short, line) if known is None else replace(known, line=line)
 
 
@@ -237,6 +244,12 @@ def _without_folders(file: str) -> str:
     folders = {PurePath(each) for each in sys.path if each} - {PurePath(path.anchor)}
     roots = (each for each in path.parents if each.name in _PACKAGES or each in folders)
     return path.relative_to(next(roots, path.parent)).as_posix()
+
+
+@lru_cache(maxsize=_KEPT)
+def _first_statement(text: str, file: str) -> SourceStatement | None:
+    """The statement of a line that is read alone; blocks that repeat have the same ones."""
+    return dict(_numbered(text, file)).get(1)
 
 
 def _numbered(text: str, file: str) -> Iterator[tuple[int, SourceStatement]]:
