@@ -47,7 +47,8 @@ class CommandResult:
 def command(work: Callable[..., CommandResult]) -> Callable[..., None]:
     """Make a function that answers a command of Typer.
 
-    One that prints while it works takes `json` itself, to be silent then.
+    One that prints while it works takes `json` itself, to be silent then, and `form`, to show
+    diagnostics.
     """
     own = inspect.signature(work)
     shared = {"json": (Json, False), "form": (Format, DiagnosticFormat.FULL)}
@@ -56,6 +57,8 @@ def command(work: Callable[..., CommandResult]) -> Callable[..., None]:
     def run(*, json: bool, form: DiagnosticFormat, **options: Any) -> None:
         if "json" in own.parameters:
             options["json"] = json
+        if "form" in own.parameters:
+            options["form"] = form
         code = conclude(lambda: work(**options), json=json, form=form)
         if code:
             raise typer.Exit(code)

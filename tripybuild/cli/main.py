@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from tripybuild.cli.command import handle_output_error
+from tripybuild.cli.commands.check import check_model
 from tripybuild.cli.commands.compile import compile_model
 from tripybuild.cli.commands.doctor import doctor
 from tripybuild.cli.commands.explain import explain
@@ -43,6 +44,7 @@ app.add_typer(new, name="new")
 new.command("op")(new_operator)
 new.command("model")(new_model)
 app.command("explain")(explain)
+app.command("check")(check_model)
 app.command("compile")(compile_model)
 app.command("import")(import_model)
 app.command("export")(export_model)

@@ -1,0 +1,225 @@
+"""Report of a check: tables for people, and the answer for programs."""
+
+from collections.abc import Iterator, Sequence
+from math import prod
+from pathlib import Path
+
+from tripybuild.artifact.manifest_schema import tensor_text
+from tripybuild.cli.console import table_lines
+from tripybuild.compiler.check.check import Corner, EntryCheck, ModelCheck
+from tripybuild.compiler.check.costs import PartCost
+from tripybuild.compiler.check.devices import Roofline
+from tripybuild.compiler.lowering.specialize import sizes_name
+from tripybuild.errors.diagnostics import as_json
+from tripybuild.process.memory import format_bytes
+from tripybuild.reference.cost import Cost
+from tripybuild.schema.answers import (
+    CheckAnswer,
+    CornerAnswer,
+    DeviceAnswer,
+    EntryAnswer,
+    PartAnswer,
+    Quantity,
+    RangeAnswer,
+    TensorAnswer,
+    WeightsAnswer,
+)
+from tripybuild.symbolic.dims import Size
+from tripybuild.targets.model_manifest import tensor_entries
+from tripybuild.trace.values import Value
+
+WIDEST = 96  # columns of a formula that is shown
+COLUMNS: tuple[str, ...] = ("part", "parameters", "FLOPs", "moved", "memory", "time")
+
+
+def report_lines(path: Path, found: ModelCheck, depth: int) -> Iterator[str]:
+    """What a reader wants to know, in that order."""
+    yield f"{found.built.name}  {path}"
+    weights = _weights(found)
+    if weights.tensors:
+        files = ", ".join(weights.files) or ("none compared" if found.built.weights else "")
+        count = f"{format_count(weights.parameters)} in {weights.tensors} tensors"
+        rows = {"parameters": count, "bytes": format_bytes(weights.bytes), "files": files}
+        yield from table_lines("weights", {name: text for name, text in rows.items() if text})
+    for name, each in found.entries.items():
+        if name:
+            yield f"\nentry  {name}"
+        yield from _entry_lines(each, depth)
+    yield f"\n{_device_text(found.device)}"
+
+
+def _entry_lines(each: EntryCheck, depth: int) -> Iterator[str]:
+    entry, graph = each.entry, each.entry.graph
+    inputs = {name: value for name, value in graph.inputs.items() if name not in entry.states}
+    outputs = {name: value for name, value in graph.outputs.items() if "." not in name}
+    for title, values in (("inputs", inputs), ("outputs", outputs)):
+        yield from table_lines(title, {e["name"]: tensor_text(e) for e in tensor_entries(values)})
+    yield from table_lines("ranges", {name: str(size) for name, size in entry.ranges.items()})
+    if entry.ranges:
+        shapes = {sizes_name(c.sizes): _shapes_text(c, list(outputs)) for c in each.corners}
+        yield from table_lines("shapes", shapes)
+    rows = each.costs.rows()
+    title = f"costs of {sizes_name(each.sizes)}" if each.sizes else "costs"
+    yield f"\n{title}"
+    yield from _cost_lines(rows, depth)
+    if entry.ranges and rows:
+        yield from _formula_lines(rows[0].cost, each.costs.memory)
+    if each.costs.inside:
+        yield f"\n{each.costs.inside} branches or loops are among it, whose bodies count as nothing"
+
+
+def _shapes_text(corner: Corner, names: Sequence[str]) -> str:
+    shapes = ((name, corner.outputs[name]) for name in names)
+    return "  ".join(f"{name} [{', '.join(map(str, shape))}]" for name, shape in shapes)
+
+
+def _cost_lines(rows: Sequence[PartCost], depth: int) -> Iterator[str]:
+    """The table of parts, where parts that have all of what they are in are one row with it."""
+    table = [COLUMNS]
+    shown = list(_levels(rows))
+    table += [_cells(part, name, level) for part, name, level in shown if level <= depth]
+    widths = [max(len(row[column]) for row in table) for column in range(len(COLUMNS))]
+    for first, *others in table:
+        cells = (text.rjust(width) for text, width in zip(others, widths[1:], strict=True))
+        yield f"  {first.ljust(widths[0])}  {'  '.join(cells)}"
+
+
+def _levels(rows: Sequence[PartCost]) -> Iterator[tuple[PartCost, str, int]]:
+    """Parts with their names and how deep they stand."""
+    levels: dict[tuple[str, ...], int] = {}
+    names: list[str] = []
+    for index, part in enumerate(rows):
+        below = rows[index + 1] if index + 1 < len(rows) else None
+        level = levels.get(part.path[:-1], -1) + 1 if part.path else 0
+        names += part.path[-1:]
+        if part.path and below is not None and _is_only_part(part, below):
+            levels[part.path] = level - 1
+            continue
+        name = ".".join(names) if part.path else "all"
+        yield part, name if part.count == 1 else f"{name}  {part.count}x", level
+        levels[part.path], names = level, []
+
+
+def _is_only_part(part: PartCost, below: PartCost) -> bool:
+    """Whether a part has nothing but the one below it."""
+    facts = ((each.parameters, each.flops, each.bytes) for each in (part, below))
+    return below.path[:-1] == part.path and len(set(facts)) == 1
+
+
+def _cells(part: PartCost, name: str, level: int) -> tuple[str, ...]:
+    return (
+        "  " * level + name,
+        format_count(part.parameters) if part.parameters else "",
+        format_count(part.flops, "GTP"),
+        format_bytes(part.bytes),
+        format_bytes(part.memory),
+        format_seconds(part.seconds),
+    )
+
+
+def _formula_lines(cost: Cost, memory: Size) -> Iterator[str]:
+    formulas = {"FLOPs": cost.flops, "moved": cost.bytes, "memory": memory}
+    yield from table_lines("formulas", {n: _formula_text(each) for n, each in formulas.items()})
+
+
+def _formula_text(size: Size) -> str:
+    text = str(size)
+    if len(text) <= WIDEST:
+        return text
+    cut = text.rfind(" + ", 0, WIDEST)
+    return f"{text[: max(cut, 0)] or text[:WIDEST]} + ... (`--json` has all of it)"
+
+
+def _device_text(device: Roofline) -> str:
+    rate = f"{format_count(int(device.flops['float32']), 'GTP')}FLOP/s in float32"
+    measured = ", measured" if device.measured else ""
+    moved = format_bytes(int(device.bandwidth))
+    return f"time  least on {device.title}: {rate}, {moved}/s{measured}"
+
+
+def format_count(number: int, large: str = "BTP") -> str:
+    """A number for a reader, with the letters of a billion and more: `110.1 M`."""
+    value, unit = float(number), ""
+    for larger in ("k", "M", *large):
+        if value < 1000:
+            break
+        value, unit = value / 1000, larger
+    return f"{value:.1f} {unit}" if unit else str(number)
+
+
+def format_seconds(seconds: float) -> str:
+    """A time for a reader, by three digits: `38.9 ms`."""
+    for scale, unit in ((1, "s"), (1e3, "ms"), (1e6, "us")):
+        if seconds * scale >= 1:
+            return f"{seconds * scale:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"
+
+
+def answer(path: Path, found: ModelCheck, seconds: float) -> CheckAnswer:
+    """The answer for programs."""
+    device = found.device
+    return CheckAnswer(
+        path=path.as_posix(),
+        model=found.built.name,
+        weights=_weights(found),
+        device=DeviceAnswer(
+            name=device.name,
+            title=device.title,
+            flops=dict(device.flops),
+            bandwidth=device.bandwidth,
+            measured=device.measured,
+        ),
+        entries=[_entry_answer(name, each) for name, each in found.entries.items()],
+        warnings=[as_json(each) for each in found.warnings],
+        seconds=round(seconds, 4),
+    )
+
+
+def _weights(found: ModelCheck) -> WeightsAnswer:
+    stored: dict[str, Value] = {}
+    for each in found.entries.values():
+        stored |= each.stored
+    files = () if found.weights is None else found.weights.paths
+    return WeightsAnswer(
+        tensors=len(stored),
+        parameters=sum(prod(v.shape) for v in stored.values()),
+        bytes=sum(-(-prod(v.shape) * v.dtype.bits // 8) for v in stored.values()),
+        files=[each.as_posix() for each in files],
+        compared=found.weights is not None,
+    )
+
+
+def _entry_answer(name: str, each: EntryCheck) -> EntryAnswer:
+    entry, rows = each.entry, each.costs.rows()
+    tensors = (
+        [TensorAnswer(**found) for found in tensor_entries(values)]
+        for values in (entry.graph.inputs, entry.graph.outputs)
+    )
+    return EntryAnswer(
+        name=name,
+        inputs=next(tensors),
+        outputs=next(tensors),
+        states=list(entry.states),
+        ranges={n: RangeAnswer.model_validate(r.to_json()) for n, r in entry.ranges.items()},
+        sizes=dict(each.sizes),
+        corners=[
+            CornerAnswer(sizes=dict(c.sizes), outputs={n: list(s) for n, s in c.outputs.items()})
+            for c in each.corners
+        ],
+        memory=Quantity(formula=str(each.costs.memory), number=rows[0].memory if rows else 0),
+        uncounted=each.costs.inside,
+        parts=[_part_answer(part) for part in rows],
+    )
+
+
+def _part_answer(part: PartCost) -> PartAnswer:
+    return PartAnswer(
+        path=".".join(part.path),
+        count=part.count,
+        parameters=part.parameters,
+        flops=Quantity(formula=str(part.cost.flops), number=part.flops),
+        bytes=Quantity(formula=str(part.cost.bytes), number=part.bytes),
+        memory=part.memory,
+        seconds=part.seconds,
+        computing=part.computing,
+    )

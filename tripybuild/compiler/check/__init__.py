@@ -1,0 +1,1 @@
+"""Check of a model without a compiler: shapes, laws, weights' headers, costs, roofline times."""

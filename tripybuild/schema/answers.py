@@ -1,0 +1,106 @@
+"""Answers of commands in JSON: the source of the schemas that programs read them by.
+
+Sizes that a call tells are names and formulas, such as `B` and `2*B*S`.
+"""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+class TensorAnswer(_Answer):
+    """An input or an output."""
+
+    name: str
+    dtype: str
+    shape: list[int | str]
+
+
+class Quantity(_Answer):
+    """A number that depends on sizes."""
+
+    formula: str = Field(description="A polynomial in the dynamic sizes, as Python writes it.")
+    number: int = Field(description="Its value for the sizes of the entry.")
+
+
+class PartAnswer(_Answer):
+    """What a part costs, with all that is below it. The first is the whole entry."""
+
+    path: str = Field(description="Names from the outermost part on, `*` for any index.")
+    count: int = Field(description="How many parts have this path.")
+    parameters: int = Field(description="Elements of its weights that are in files.")
+    flops: Quantity
+    bytes: Quantity = Field(description="Bytes that its operations read and write, one by one.")
+    memory: int = Field(description="The most bytes of activations that are held meanwhile.")
+    seconds: float = Field(description="The least time on the device.")
+    computing: float = Field(description="The seconds of it that arithmetic, not memory, limits.")
+
+
+class CornerAnswer(_Answer):
+    """The shapes of all outputs for some sizes."""
+
+    sizes: dict[str, int]
+    outputs: dict[str, list[int | str]]
+
+
+class RangeAnswer(_Answer):
+    """The range of a dynamic size."""
+
+    min: int
+    opt: int
+    max: int | None
+    multiple_of: int
+
+
+class EntryAnswer(_Answer):
+    """An entry of the model."""
+
+    name: str
+    inputs: list[TensorAnswer]
+    outputs: list[TensorAnswer]
+    states: list[str]
+    ranges: dict[str, RangeAnswer]
+    sizes: dict[str, int] = Field(description="The sizes that numbers are for.")
+    corners: list[CornerAnswer]
+    memory: Quantity = Field(description="Bytes of activations where most are held.")
+    uncounted: int = Field(description="Branches and loops, whose bodies count as nothing.")
+    parts: list[PartAnswer]
+
+
+class WeightsAnswer(_Answer):
+    """The weights that are in files."""
+
+    tensors: int
+    parameters: int
+    bytes: int
+    files: list[str] = Field(description="The files whose headers were compared.")
+    compared: bool
+
+
+class DeviceAnswer(_Answer):
+    """What times are of: operations and bytes per second."""
+
+    name: str
+    title: str
+    flops: dict[str, float]
+    bandwidth: float
+    measured: bool
+
+
+class CheckAnswer(_Answer):
+    """The answer of `tripybuild check --json`. A model that is refused has `diagnostics` alone."""
+
+    path: str
+    model: str
+    weights: WeightsAnswer
+    device: DeviceAnswer
+    entries: list[EntryAnswer]
+    warnings: list[dict[str, Any]]
+    seconds: float = Field(description="What the check took.")
+
+
+ANSWERS = {"check": CheckAnswer}
