@@ -13,6 +13,7 @@ import tripybuild
 from tripybuild.importer.foreign_program import CheckpointPlace
 from tripybuild.importer.pytorch.exported_program import read_exported_program
 from tripybuild.importer.spec_writer import write_spec
+from tripybuild.importer.spec_writer.names import TakenNames, local_name
 from tripybuild.importer.translation.declarations import builtin_registry
 from tripybuild.importer.translation.program import translate
 from tripybuild.symbolic.dims import Dim
@@ -486,3 +487,12 @@ def test_names_of_the_source(registry):
     assert "\n      hidden: F[2, 4]\n      shift: F[2, 4]\n" in text
     assert "\n      raised: up(hidden + shift)\n      tanh_value: tanh(raised) * shift\n" in text
     assert "\n      low, high: split(down(tanh_value) + raised * tanh_value, 2, -1)\n" in text
+
+
+def test_values_of_one_name_have_numbers_however_many_they_are():
+    """Each is found at once: a long model has thousands."""
+    taken, most = TakenNames(["relu_3"]), (1 << 16) + 9
+    for _ in range(most):
+        taken.add(local_name("relu", taken, frozenset()))
+    assert len(taken) == most + 1
+    assert {"relu", "relu_2", "relu_4", f"relu_{most + 1}"} <= taken

@@ -41,6 +41,7 @@ class UniqueNames:
     def __init__(self, otherwise: str, reserved: Iterable[str] = ()) -> None:
         self._otherwise, self._taken = otherwise, set(reserved)
         self._found: dict[str, str] = {}
+        self._numbers: dict[str, int] = {}
 
     def find(self, name: str) -> str:
         """The identifier for a name; it is the name itself if that is one."""
@@ -51,10 +52,11 @@ class UniqueNames:
     def make(self, name: str, otherwise: str = "") -> str:
         """A new identifier that is near to a name."""
         base = identifier(name, otherwise or self._otherwise)
-        found, count = base, 1
+        found, count = base, self._numbers.get(base, 1)
         while found in self._taken:
             count += 1
             found = f"{base}_{count}"
+        self._numbers[base] = count
         self._taken.add(found)
         return found
 
@@ -140,6 +142,7 @@ def weight_paths(
                 readers[id(value)].append((paths, f"{node.operator}_{parameter}"))
     found: dict[str, ForeignWeight] = {}
     inner: Counter[str] = Counter()
+    numbers: dict[str, int] = {}
     for weight in weights:
         read = readers[id(weight)]
         module = _common_module([paths for paths, _ in read])
@@ -147,10 +150,11 @@ def weight_paths(
         if weight.is_constant or "." not in base or not _is_path(base):
             leaf = identifier(read[0][1].lower() if module else base, "weight")
             base = f"{module}.{leaf}" if module else leaf
-        path, count = base, 1
+        path, count = base, numbers.get(base, 1)  # none is given back: lower ones stay taken
         while _taken(path, found, inner):
             count += 1
             path = f"{base}_{count}"
+        numbers[base] = count
         found[path] = weight
         inner.update(_prefixes(path))
     return found

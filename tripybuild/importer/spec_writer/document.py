@@ -12,6 +12,7 @@ from tripybuild.importer.call_program import CallProgram, CallValue
 from tripybuild.importer.foreign_program import ForeignWeight
 from tripybuild.importer.spec_writer.definition import Definition, inner
 from tripybuild.importer.spec_writer.names import (
+    TakenNames,
     common_words,
     free_name,
     local_name,
@@ -142,8 +143,9 @@ class SpecDocument:
             said = words(own[id(definition)]) or ["part"]
             short = said[shared:] if len(said) > shared else said
             said = words(definition.hint) or said
-            taken = {*self.taken, *DTYPES, *SHAPE, *self.names.sizes, *found.values()}
-            taken |= parts if definition.is_function() else set()
+            held = parts if definition.is_function() else set()
+            known = {*self.taken, *DTYPES, *SHAPE, *self.names.sizes, *found.values()}
+            taken = TakenNames(known | held)
             options = ["_".join(short), "_".join(said), "_".join(short)]
             found[id(definition)] = free_name(options, taken)
         return found
@@ -164,14 +166,16 @@ class _DefinitionLines:
 
     def __post_init__(self) -> None:
         made = self.definition
-        taken = {*self.reserved, *made.operators, *made.parts, *made.weights}
+        taken = TakenNames({*self.reserved, *made.operators, *made.parts, *made.weights})
         for _, type in made.inputs:
             for size in type.shape.pieces:
                 if isinstance(size, Dim) and size not in self.dims and not self.is_model:
                     if str(size).isidentifier():
                         self.dims[size] = str(size)
                     else:
-                        self.dims[size] = free_name(list("LMNPQR"), {*taken, *self.dims.values()})
+                        self.dims[size] = free_name(
+                            list("LMNPQR"), TakenNames({*taken, *self.dims.values()})
+                        )
         taken.update(self.dims.values())
         outputs = {id(slot) for slot, _ in made.outputs}
         steps = [slot for targets, _ in made.steps for slot in targets]

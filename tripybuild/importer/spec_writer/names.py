@@ -1,5 +1,6 @@
 """Names in a spec: of definitions, by classes of the source, and those that are free."""
 
+import itertools
 import re
 from collections.abc import Iterable, Sequence, Set as AbstractSet
 
@@ -37,17 +38,30 @@ def model_name(text: str) -> str:
     return name if name and not name[0].isdigit() else f"model_{name}".rstrip("_")
 
 
-def free_name(options: Sequence[str], taken: Iterable[str]) -> str:
-    """The first name that is free, or the last one with a number."""
-    found = set(taken)
+class TakenNames(set[str]):
+    """Names that are taken; none is given back, so that a number is tried once for each base."""
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        super().__init__(names)
+        self.numbers: dict[str, int] = {}
+
+    def numbered(self, base: str) -> str:
+        """The name with the lowest number that is free."""
+        numbers = itertools.count(self.numbers.get(base, 2))
+        number = next(each for each in numbers if f"{base}_{each}" not in self)
+        self.numbers[base] = number
+        return f"{base}_{number}"
+
+
+def free_name(options: Sequence[str], taken: TakenNames, without: str = "") -> str:
+    """The first name that is free, or the last one with a number; `without` is none of them."""
     for name in options:
-        if name not in found and is_name(name):
+        if name not in taken and name != without and is_name(name):
             return name
-    base = options[-1]
-    return next(n for n in (f"{base}_{i}" for i in range(2, 1 << 16)) if n not in found)
+    return taken.numbered(options[-1])
 
 
-def local_name(hint: str, taken: set[str], reserved: AbstractSet[str]) -> str:
+def local_name(hint: str, taken: TakenNames, reserved: AbstractSet[str]) -> str:
     """A name that is free; one that means something else says that it is a value."""
     if hint == "_":
         return "_"
@@ -57,4 +71,4 @@ def local_name(hint: str, taken: set[str], reserved: AbstractSet[str]) -> str:
     base = re.sub(r"_\d+$", "", first)
     if first in reserved:
         return free_name([f"{base}_value"], taken)
-    return free_name([first, base], taken if first == base else {*taken, base})
+    return free_name([first, base], taken, without="" if first == base else base)
