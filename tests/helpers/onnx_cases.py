@@ -14,7 +14,7 @@ import onnxruntime
 from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
-from tripybuild.onnx.table import NEWEST, find_operator
+from tripybuild.onnx.table import NEWEST, RUNTIME_DOMAIN, find_operator, runtime_operator_names
 from tripybuild.types.dtypes import BY_NAME
 
 FATAL_ONLY = 4
@@ -43,9 +43,19 @@ def random_values(dtype, shape, seed):
     return draw.normal(size=shape).astype(kind)
 
 
+ATTRIBUTE_TYPES = {kind.lower(): code for kind, code in onnx.AttributeProto.AttributeType.items()}
+
+
 class _Reader:
     def __init__(self, operator, opset, domain=""):
-        self.schema = onnx.defs.get_schema(operator, opset, domain)
+        if operator in runtime_operator_names():
+            self.schema = find_operator(operator, NEWEST)
+            self.kinds = {n: ATTRIBUTE_TYPES[e.kind] for n, e in self.schema.attributes.items()}
+            self.least = len([each for each in self.schema.outputs if not each.optional])
+        else:
+            self.schema = schema = onnx.defs.get_schema(operator, opset, domain)
+            self.kinds = {name: int(each.type) for name, each in schema.attributes.items()}
+            self.least = schema.min_output or schema.max_output
         self.inputs, self.constants, self.words = {}, {}, {}
 
     def name(self, node):
@@ -67,19 +77,20 @@ class _Reader:
         raise AssertionError(ast.unparse(node))
 
     def attribute(self, name, node):
-        said = self.schema.attributes[name]
         if isinstance(node, ast.Call):
             array = np.array(ast.literal_eval(node.args[0]), BY_NAME[node.func.id].numpy)
             return numpy_helper.from_array(array)
         value = ast.literal_eval(node)
-        return helper.make_attribute(name, value, attr_type=int(said.type))
+        return helper.make_attribute(name, value, attr_type=self.kinds[name])
 
 
 def read_case(text, opset=NEWEST, outputs=None, domain=""):
     """The model of a call."""
     call = ast.parse(text, mode="eval").body
-    operator = call.func.id
+    operator = ast.unparse(call.func)
     reader = _Reader(operator, opset, domain)
+    if operator.startswith(f"{RUNTIME_DOMAIN}."):
+        domain, operator = RUNTIME_DOMAIN, operator.removeprefix(f"{RUNTIME_DOMAIN}.")
     formal = [each.name for each in reader.schema.inputs]
     given = dict(zip(formal, call.args, strict=False))
     attributes = {}
@@ -95,8 +106,7 @@ def read_case(text, opset=NEWEST, outputs=None, domain=""):
         names += [reader.name(item) for item in items]
     while names and not names[-1]:
         names.pop()
-    schema = reader.schema
-    count = (schema.min_output or schema.max_output) if outputs is None else outputs
+    count = reader.least if outputs is None else outputs
     results = [f"y{index}" for index in range(count)]
     node = helper.make_node(operator, names, results, domain=domain)
     for name, each in attributes.items():

@@ -1,6 +1,7 @@
-"""Where `tripybuild/onnx/operators.jsonl` comes from: ONNX's own schemas, from `onnx.defs`.
+"""Where `tripybuild/onnx/*.jsonl` come from: schemas of `onnx.defs`, and those of ONNX Runtime.
 
 python tests/oracles/onnx_operators.py > tripybuild/onnx/operators.jsonl
+python tests/oracles/onnx_operators.py runtime > tripybuild/onnx/runtime_operators.jsonl
 """
 
 import json
@@ -10,12 +11,31 @@ from collections import defaultdict
 import numpy as np
 import onnx
 
-from tripybuild.onnx.table import NEWEST, OLDEST
+from tripybuild.onnx.table import NEWEST, OLDEST, RUNTIME_DOMAIN
+
+
+# What ONNX Runtime's optimizer writes without a domain, though ONNX has no such operator.
+IN_OWN_DOMAIN = ("", "SimplifiedLayerNormalization")
 
 
 def lines():
     """The table: the sets of types, then each version of each operator."""
-    chosen = [schema for versions in _versions().values() for schema in versions]
+    yield from _table([schema for versions in _versions().values() for schema in versions])
+
+
+def runtime_lines():
+    """The table of ONNX Runtime's operators, those that it has in ONNX's domain among them."""
+    from onnxruntime.capi import onnxruntime_pybind11_state as state
+
+    chosen = [
+        each
+        for each in state.get_all_operator_schema()
+        if each.domain == RUNTIME_DOMAIN or (each.domain, each.name) == IN_OWN_DOMAIN
+    ]
+    yield from _table(sorted(chosen, key=_qualified_name))
+
+
+def _table(chosen):
     sets = sorted({_allowed(each) for schema in chosen for each in schema.type_constraints})
     numbers = {types: index for index, types in enumerate(sets)}
     yield _json(sets)
@@ -38,7 +58,7 @@ def _versions():
 
 def _row(schema, numbers):
     row = [
-        schema.name,
+        _qualified_name(schema),
         schema.since_version,
         [_tensor(each) for each in schema.inputs],
         [_tensor(each) for each in schema.outputs],
@@ -48,6 +68,10 @@ def _row(schema, numbers):
     return [*row, "deprecated"] if schema.deprecated else row
 
 
+def _qualified_name(schema):
+    return f"{schema.domain}.{schema.name}" if schema.domain else schema.name
+
+
 def _allowed(constraint):
     return " ".join(sorted(constraint.allowed_type_strs))
 
@@ -55,9 +79,11 @@ def _allowed(constraint):
 def _tensor(formal):
     """`name type`; behind the name `?` where it is optional, `*` or `**` where it is variadic."""
     option = str(formal.option).rpartition(".")[2]
-    several = "*" if formal.is_homogeneous else "**"
+    is_homogeneous = getattr(formal, "is_homogeneous", None)
+    several = "**" if False in (is_homogeneous, getattr(formal, "isHomogeneous", None)) else "*"
     mark = {"Single": "", "Optional": "?", "Variadic": several}[option]
-    return f"{formal.name}{mark} {formal.type_str}"
+    said = getattr(formal, "type_str", None) or formal.typeStr
+    return f"{formal.name}{mark} {said}"
 
 
 def _attribute(attribute):
@@ -65,13 +91,20 @@ def _attribute(attribute):
     kind = str(attribute.type).rpartition(".")[2].lower()
     if attribute.required:
         return kind
-    if not attribute.default_value.name:
+    default = _default(attribute)
+    if not default.type:
         return f"{kind}?"
-    value = onnx.helper.get_attribute_value(attribute.default_value)
+    value = onnx.helper.get_attribute_value(default)
     if isinstance(value, float):
         return [kind, float(str(np.float32(value)))]  # files hold float32
     texts = [v.decode() if isinstance(v, bytes) else v for v in np.atleast_1d(value).tolist()]
     return [kind, texts if isinstance(value, list) else texts[0]]
+
+
+def _default(attribute):
+    if hasattr(attribute, "default_value"):
+        return attribute.default_value
+    return onnx.AttributeProto.FromString(attribute._default_value)
 
 
 def _json(value):
@@ -79,4 +112,5 @@ def _json(value):
 
 
 if __name__ == "__main__":
-    sys.stdout.writelines(f"{line}\n" for line in lines())
+    chosen = runtime_lines if sys.argv[1:] == ["runtime"] else lines
+    sys.stdout.writelines(f"{line}\n" for line in chosen())

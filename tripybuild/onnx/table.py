@@ -3,6 +3,9 @@
 The data are those of `onnx.defs` of ONNX 1.23.2, in `operators.jsonl`. Its first line has the sets
 of types that variables allow; each line behind it is one version of an operator: its name, the
 opset since which it is in force, inputs, outputs, attributes, and the set of each type variable.
+
+`runtime_operators.jsonl` has those that ONNX Runtime 1.32 adds, which its optimizers and quantizers
+write. One of a domain has that before its name, `com.microsoft.Gelu`, and is in force in any opset.
 """
 
 import json
@@ -16,6 +19,8 @@ from typing import Any
 from tripybuild.types.dtypes import BY_NAME, dtype, float32, uint8
 
 OLDEST, NEWEST = 7, 26
+RUNTIME_DOMAIN = "com.microsoft"
+_OWN, _RUNTIME = "operators.jsonl", "runtime_operators.jsonl"
 _FIELDS = 6  # of a version that is not deprecated
 # Results that neither a variable nor an attribute says: a dtype, or that of an input of this index.
 # ONNX has this in its documentation alone.
@@ -195,13 +200,20 @@ def first_opset_of(kind: dtype) -> int:
 @cache
 def versions(name: str) -> tuple[OperatorSchema, ...]:
     """The versions of an operator, oldest first; none where ONNX has no such operator."""
-    return tuple(_schema(line) for line in _lines().get(name, ()))
+    file = _OWN if name in _file_lines(_OWN) else _RUNTIME
+    return tuple(_schema(line, _type_sets(file)) for line in _file_lines(file).get(name, ()))
 
 
 @cache
 def operator_names(opset: int = NEWEST) -> frozenset[str]:
-    """The names of the operators of an opset."""
-    return frozenset(name for name, lines in _lines().items() if _has(lines, opset))
+    """The names of ONNX's own operators of an opset."""
+    return frozenset(name for name, lines in _file_lines(_OWN).items() if _has(lines, opset))
+
+
+@cache
+def runtime_operator_names() -> frozenset[str]:
+    """The names of the operators that ONNX Runtime adds."""
+    return frozenset(_file_lines(_RUNTIME))
 
 
 def _has(lines: Sequence[str], opset: int) -> bool:
@@ -218,31 +230,30 @@ def _find(name: str, opset: int) -> OperatorSchema | None:
 
 
 @cache
-def _text() -> tuple[str, ...]:
-    path = Path(__file__).parent / "operators.jsonl"
-    return tuple(path.read_text(encoding="utf-8").splitlines())
+def _text(file: str) -> tuple[str, ...]:
+    return tuple((Path(__file__).parent / file).read_text(encoding="utf-8").splitlines())
 
 
 @cache
-def _lines() -> Mapping[str, tuple[str, ...]]:
-    """The lines of each operator, which are read when it is asked for."""
+def _file_lines(file: str) -> Mapping[str, tuple[str, ...]]:
+    """The lines of each operator of a file, which are read when it is asked for."""
     found: dict[str, tuple[str, ...]] = {}
-    for line in _text()[1:]:
+    for line in _text(file)[1:]:
         name = line[2 : line.index('"', 2)]
         found[name] = (*found.get(name, ()), line)
     return found
 
 
 @cache
-def _type_sets() -> tuple[frozenset[str], ...]:
-    return tuple(frozenset(each.split(" ")) for each in json.loads(_text()[0]))
+def _type_sets(file: str) -> tuple[frozenset[str], ...]:
+    return tuple(frozenset(each.split(" ")) for each in json.loads(_text(file)[0]))
 
 
-def _schema(line: str) -> OperatorSchema:
+def _schema(line: str, type_sets: Sequence[frozenset[str]]) -> OperatorSchema:
     name, version, inputs, outputs, attributes, types, *rest = json.loads(line)
     tensors = [tuple(map(_tensor, each)) for each in (inputs, outputs)]
     fixed = {each.type: frozenset({each.type}) for formals in tensors for each in formals}
-    sets = {variable: _type_sets()[number] for variable, number in types.items()}
+    sets = {variable: type_sets[number] for variable, number in types.items()}
     return OperatorSchema(
         name=name,
         version=version,

@@ -31,6 +31,7 @@ from tripybuild.importer.onnx_model.schemas import (
     formals_of,
     function_body,
     gives_one,
+    qualified_name,
     type_name,
 )
 from tripybuild.importer.onnx_model.sizes import DimensionNames
@@ -170,14 +171,17 @@ class GraphReader:
         if not domain and not around.opsets.get(domain):
             raise self.file.malformed(f"it has `{node.op_type}`, and states no opset of ONNX's")
         attributes = dict(self._attributes(node, around))
+        operator = qualified_name(node.op_type, domain)
+        if operator != node.op_type:
+            domain = ""
         made = ForeignNode(
-            operator=node.op_type,
+            operator=operator,
             arguments={},
             results=[self._result(name, around) if name else None for name in node.output],
             place=place_of(node, said),
             modules=inside.modules,
             domain=domain,
-            opset=around.opsets.get(domain, 0),
+            opset=around.opsets.get(domain, 0 if domain else NEWEST),
         )
         made.arguments = self._arguments(made, inputs, attributes, scope, around)
         made.expand = self._expansion(made, node, attributes, inputs, inside)

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tripybuild.onnx.table import BY_CODE, CODES, ELEMENT_TYPES
+from tripybuild.onnx.table import (
+    BY_CODE,
+    CODES,
+    ELEMENT_TYPES,
+    NEWEST,
+    find_operator,
+    runtime_operator_names,
+)
 from tripybuild.schema.foreign import signatures
 from tripybuild.trace.values import TensorType
 
@@ -49,7 +56,7 @@ def formals_of(name: str, opset: int, domain: str) -> Formals | None:
     """The parameters of an operator; None where ONNX has no such operator."""
     schema = find_schema(name, opset, domain)
     if schema is None:
-        return None
+        return _runtime_formals(name) if not domain else None
     own = [each.name for each in schema.inputs]
     attributes = frozenset(schema.attributes)
     variadic = bool(own) and schema.inputs[-1].option == schema.inputs[-1].option.Variadic
@@ -69,9 +76,28 @@ def formals_of(name: str, opset: int, domain: str) -> Formals | None:
     return Formals(tuple(own), variadic, defaults, attributes)
 
 
+def qualified_name(name: str, domain: str) -> str:
+    """What the table calls an operator of ONNX Runtime, and any other one as it is."""
+    found = f"{domain}.{name}" if domain else name
+    return found if found in runtime_operator_names() else name
+
+
+def _runtime_formals(name: str) -> Formals | None:
+    """The parameters of an operator that ONNX Runtime adds."""
+    schema = find_operator(name, NEWEST) if name in runtime_operator_names() else None
+    if schema is None:
+        return None
+    inputs = tuple(each.name for each in schema.inputs)
+    variadic = bool(inputs) and schema.inputs[-1].variadic
+    return Formals(inputs, variadic, {}, frozenset(schema.attributes))
+
+
 @cache
 def gives_one(name: str, opset: int, domain: str) -> bool:
     """Whether an operator always gives one result, which may be a list."""
+    if not domain and name in runtime_operator_names():
+        found = find_operator(name, NEWEST)
+        return found is not None and len(found.outputs) == 1 and not found.outputs[0].variadic
     schema = find_schema(name, opset, domain)
     if schema is None or len(schema.outputs) != 1:
         return False

@@ -1,6 +1,7 @@
 """Foreign operators: tables of their signatures, and what maps their arguments back to ours.
 
 ONNX's are those of an opset of `onnx.table`: inputs by position or by name, attributes by name.
+Those that ONNX Runtime adds are among them, with their domain: `com.microsoft.Gelu`.
 ATen's are `aten.txt`: the core overloads of PyTorch 2.13 and the functional ones, of which one line
 is one operator, `softmax.int(self, dim, dtype?) -> 1`. What stands before `;` is given by position
 or by name, what stands behind it by name; `?` may be left out, and so may what has a value behind
@@ -23,7 +24,12 @@ from typing import Any
 from tripybuild.language.grammar import SnippetError
 from tripybuild.language.names import free_names
 from tripybuild.language.syntax import position, walk
-from tripybuild.onnx.table import NEWEST, find_operator, operator_names
+from tripybuild.onnx.table import (
+    NEWEST,
+    find_operator,
+    operator_names,
+    runtime_operator_names,
+)
 from tripybuild.schema.snippets.vocabularies import SHAPE
 from tripybuild.types.dtypes import BY_NAME
 
@@ -96,7 +102,7 @@ def signatures(system: str, opset: int | None = None) -> ForeignSignatures:
     """The operators of a system by name; ATen's with their overloads, ONNX's of an opset."""
     if system == "onnx":
         opset = NEWEST if opset is None else opset
-        names = {name: name for name in sorted(operator_names(opset))}
+        names = {name: name for name in sorted(operator_names(opset) | runtime_operator_names())}
         return ForeignSignatures(names, partial(_from_schema, opset=opset))
     text = (Path(__file__).parent / "aten.txt").read_text(encoding="utf-8")
     return ForeignSignatures({line.partition("(")[0]: line for line in text.splitlines()}, _read)
