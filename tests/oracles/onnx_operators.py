@@ -10,9 +10,9 @@ from collections import defaultdict
 
 import numpy as np
 import onnx
+from onnxruntime.capi import onnxruntime_pybind11_state as state
 
 from tripybuild.onnx.table import NEWEST, OLDEST, RUNTIME_DOMAIN
-
 
 # What ONNX Runtime's optimizer writes without a domain, though ONNX has no such operator.
 IN_OWN_DOMAIN = ("", "SimplifiedLayerNormalization")
@@ -25,8 +25,6 @@ def lines():
 
 def runtime_lines():
     """The table of ONNX Runtime's operators, those that it has in ONNX's domain among them."""
-    from onnxruntime.capi import onnxruntime_pybind11_state as state
-
     chosen = [
         each
         for each in state.get_all_operator_schema()

@@ -35,7 +35,7 @@ UNASKED = {
     **dict.fromkeys(["SequenceConstruct", "SequenceEmpty", "SequenceAt"], "lists, below"),
     **dict.fromkeys(["SequenceLength", "SequenceInsert", "SequenceErase"], "lists, below"),
     **dict.fromkeys(["ConcatFromSequence", "SplitToSequence", "Split"], "lists, below"),
-    "MaxPool": "several results, below",
+    **dict.fromkeys(["MaxPool", "com.microsoft.EmbedLayerNormalization"], "several results, below"),
     **dict.fromkeys(["Optional", "OptionalGetElement", "OptionalHasElement"], "what is no tensor"),
     **dict.fromkeys(["Bernoulli", "RandomUniformLike", "RandomNormalLike"], "random numbers"),
     **dict.fromkeys(["RandomUniform", "RandomNormal"], "random numbers"),
@@ -71,6 +71,24 @@ def test_example(opsets, text):
         run(case, wanted)
         return
     raise AssertionError("neither of them computes it")
+
+
+SEVERAL = [
+    (3, ("EmbedLayerNormalization(int32([[1, 2, 0], [0, 1, 1]]), int32([[0, 0, 1], [0, 1, 1]]),"
+        " float32[5, 8], float32[6, 8], float32[2, 8], float32[8], float32[8],"
+        " int32([[1, 1, 0], [1, 1, 1]]))")),
+    (2, ("EmbedLayerNormalization(int32([[1, 2, 0]]), None, float32[5, 8], float32[6, 8], None,"
+        " float32[8], float32[8], None, int32([[3, 4, 5]]))")),
+    (2, ("Attention(float32[1, 2, 8], float32[8, 24], float32[24], int32([[1, 1, 0]]),"
+        " float32[2, 1, 2, 1, 4], num_heads=2, unidirectional=1, scale=0.3)")),
+    (3, ("MultiHeadAttention(float32[2, 3, 8], float32[2, 3, 8], float32[2, 3, 8], None, None,"
+        " None, float32[2, 2, 4, 4], float32[2, 2, 4, 4], num_heads=2, unidirectional=1)")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("count", "text"), SEVERAL)
+def test_several_results_of_onnx_runtime(count, text):
+    run(read_case(f"com.microsoft.{text}", 20, outputs=count))
 
 
 # What an operator means changed there, or what is an input now was an attribute.
@@ -242,6 +260,20 @@ def test_arithmetic_on_shapes_leaves_no_call():
     ]
     dynamic = typed("x", shape=("B", "S"))
     assert compute(nodes, "y", held, (dynamic,)) in ([], ["reshape"])
+
+
+def test_integers_of_sizes_are_divided_towards_zero():
+    nodes = [
+        node("Shape", "x", "shape", start=1),
+        node("Div", "shape two", "half"),
+        node("Concat", "two half", "sizes", axis=0),
+        node("Expand", "number sizes", "y"),
+    ]
+    held = [weight("two", np.array([2])), weight("number", np.float32([0.5]))]
+    made = model(nodes, [typed("x", shape=(2, "N"))], [untyped("y")], held)
+    run(Case(made, {"x": VALUES}))
+    ((_, found),) = translate(load_model(made), REGISTRY).graph.outputs
+    assert str(found.shape[1]) == "N // 2"
 
 
 def test_what_is_not_imported_is_in_the_documentation():

@@ -174,6 +174,19 @@ def test_modules_and_lines_that_pytorch_writes():
     assert str(found.place) == "net.py:7"
 
 
+def test_operators_that_runtimes_take():
+    """Those of another domain by their whole name; newer ones as in the first opset with them."""
+    nodes = [
+        node("BiasGelu", "x x", "h", domain="com.microsoft"),
+        node("LayerNormalization", "h x", "y"),
+    ]
+    gelu, norm = only(model(nodes, [X], [Y], opset=14, domains=["com.microsoft"]))
+
+    assert (gelu.operator, gelu.domain, gelu.opset) == ("com.microsoft.BiasGelu", "", 14)
+    assert [*gelu.arguments] == ["A", "B"]
+    assert (norm.operator, norm.opset) == ("LayerNormalization", 17)
+
+
 def scoped(operator, inputs, outputs, path):
     said = {
         f"{TORCH}.name_scopes": str(["", *([path] if path else []), "op"]),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import onnxruntime
 import pytest
 from onnx import TensorProto, helper
 from oracles import onnx_operators
@@ -30,6 +31,13 @@ DATA = Path(table.__file__).parent / "operators.jsonl"
 
 def test_data_are_those_of_onnx():
     assert DATA.read_text(encoding="utf-8").splitlines() == list(onnx_operators.lines())
+
+
+def test_data_are_those_of_onnx_runtime():
+    if not onnxruntime.__version__.startswith("1.32."):
+        pytest.skip("onnxruntime 1.32 is not installed")
+    lines = DATA.with_name("runtime_operators.jsonl").read_text(encoding="utf-8").splitlines()
+    assert lines == list(onnx_operators.runtime_lines())
 
 
 @pytest.mark.parametrize("opset", range(OLDEST, NEWEST + 1))

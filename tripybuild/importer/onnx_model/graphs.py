@@ -31,7 +31,7 @@ from tripybuild.importer.onnx_model.schemas import (
     formals_of,
     function_body,
     gives_one,
-    qualified_name,
+    operator_version,
     type_name,
 )
 from tripybuild.importer.onnx_model.sizes import DimensionNames
@@ -171,9 +171,7 @@ class GraphReader:
         if not domain and not around.opsets.get(domain):
             raise self.file.malformed(f"it has `{node.op_type}`, and states no opset of ONNX's")
         attributes = dict(self._attributes(node, around))
-        operator = qualified_name(node.op_type, domain)
-        if operator != node.op_type:
-            domain = ""
+        operator, domain, opset = operator_version(node.op_type, domain, around.opsets)
         made = ForeignNode(
             operator=operator,
             arguments={},
@@ -181,7 +179,7 @@ class GraphReader:
             place=place_of(node, said),
             modules=inside.modules,
             domain=domain,
-            opset=around.opsets.get(domain, 0 if domain else NEWEST),
+            opset=opset,
         )
         made.arguments = self._arguments(made, inputs, attributes, scope, around)
         made.expand = self._expansion(made, node, attributes, inputs, inside)

@@ -14,6 +14,7 @@ from tripybuild.onnx.table import (
     NEWEST,
     find_operator,
     runtime_operator_names,
+    versions,
 )
 from tripybuild.schema.foreign import signatures
 from tripybuild.trace.values import TensorType
@@ -76,10 +77,18 @@ def formals_of(name: str, opset: int, domain: str) -> Formals | None:
     return Formals(tuple(own), variadic, defaults, attributes)
 
 
-def qualified_name(name: str, domain: str) -> str:
-    """What the table calls an operator of ONNX Runtime, and any other one as it is."""
-    found = f"{domain}.{name}" if domain else name
-    return found if found in runtime_operator_names() else name
+def operator_version(name: str, domain: str, opsets: Mapping[str, int]) -> tuple[str, str, int]:
+    """What the table calls an operator, its domain there, and the version that is in force.
+
+    Optimizers write newer operators than a model's opset has, which runtimes take: such a one is
+    in force as in the first opset that has it.
+    """
+    qualified = f"{domain}.{name}" if domain else name
+    if qualified in runtime_operator_names():
+        return qualified, "", opsets.get("", NEWEST)
+    found = () if domain else versions(name)
+    opset = opsets.get(domain, 0)
+    return name, domain, max(opset, found[0].version) if found else opset
 
 
 def _runtime_formals(name: str) -> Formals | None:

@@ -26,6 +26,11 @@ from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.values import Value
 
 TensorOf = Callable[[CallValue], Tensor]
+# What a reference raises that cannot compute with sizes.
+_UNSAID = (
+    *(DiagnosticError, UndecidedSize, ArithmeticError, LookupError),
+    *(AttributeError, TypeError, ValueError),
+)
 MOST = 256  # elements; shapes, axes and paddings have some
 
 
@@ -129,7 +134,7 @@ def _results(operation: TraceOp, held: Mapping[Value, Array]) -> list[Array] | N
             pairs = zip(run_operation(operation, read), operation.outputs, strict=True)
             return [round_cast(array, value.dtype) for array, value in pairs]
         return _results_on_sizes(operation, read)
-    except (DiagnosticError, UndecidedSize, TypeError, ValueError, ArithmeticError, LookupError):
+    except _UNSAID:
         return None  # it is not known, then
 
 

@@ -70,13 +70,27 @@ def _elementwise(function: Any) -> Any:
 
         return single
 
+    of_symbols = _OF_SYMBOLS.get(function, function)
+
     @wraps(function, updated=())
     def broadcast(lhs: Any, rhs: Any, /, **named: Any) -> Any:
         if getattr(lhs, "shape", ()) != getattr(rhs, "shape", ()):
             check_elements(_broadcast(lhs, rhs))
-        return _check_numeric(function(lhs, rhs, **named))
+        chosen = function if _symbols.get() is None else of_symbols
+        return _check_numeric(chosen(lhs, rhs, **named))
 
     return broadcast
+
+
+def _truncated_rest(lhs: Any, rhs: Any) -> Any:
+    """What a quotient that is rounded towards zero leaves, of integers and symbols."""
+    is_positive = bool(lhs >= 0)
+    rest = (lhs if is_positive else -lhs) % (rhs if rhs > 0 else -rhs)
+    return rest if is_positive else -rest
+
+
+# NumPy asks objects for a method of this name, which neither integers nor symbols have.
+_OF_SYMBOLS: Mapping[Any, Callable[..., Any]] = {np.fmod: np.frompyfunc(_truncated_rest, 2, 1)}
 
 
 @contextmanager
