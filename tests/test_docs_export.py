@@ -1,4 +1,4 @@
-"""The files, commands and programs of `docs/export.md` and `import.md` do what the pages say."""
+"""The files, commands and programs of `docs/check.md`, `export.md` and `import.md` do as they say."""
 
 import re
 import shlex
@@ -14,7 +14,7 @@ from tripybuild.onnx.model import DEFAULT_OPSET, OPSETS
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "export.md"
 # What a page needs beside tripybuild itself.
-NEEDED = {"export.md": (), "import.md": ("torch",)}
+NEEDED = {"check.md": (), "export.md": (), "import.md": ("torch",)}
 
 
 def pattern(expected):
@@ -44,7 +44,7 @@ def test_each_block_does_what_the_page_says(page, tmp_path, monkeypatch, capfd):
                     with pytest.raises(SystemExit) as ended:
                         main()
                     printed = "".join(capfd.readouterr())
-                    assert (ended.value.code or 0) == 0, printed
+                    assert (ended.value.code or 0) == int(block.options[5:] or 0), printed
                     assert pattern(expected).fullmatch(printed), f"$ {command}\n{printed}"
 
 
