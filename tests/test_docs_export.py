@@ -1,4 +1,4 @@
-"""The files, commands and programs of `docs/check.md`, `export.md` and `import.md` do as they say."""
+"""What `docs/check.md`, `export.md` and `import.md` show is done as they say."""
 
 import re
 import shlex
