@@ -4,8 +4,8 @@ An adapter of each system makes one. What is done to sizes is done there, so tha
 is a size is a `Size` over the symbols of the program's dynamic dimensions.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set as AbstractSet
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -190,6 +190,8 @@ class ForeignProgram:
         notes: What was dropped or folded, one sentence each, for the report.
         advice: What helps where operators are not read.
         input_names: What the source calls inputs, where that is no identifier.
+        break_up: Gives the program with calls of some operators in the terms of others, if the
+            source can say them; None where it cannot.
     """
 
     name: str
@@ -207,3 +209,20 @@ class ForeignProgram:
     notes: list[str] = field(default_factory=list)
     advice: str = ""
     input_names: Mapping[str, str] = field(default_factory=dict)
+    break_up: "Callable[[AbstractSet[str]], ForeignProgram | None] | None" = None
+
+    def without(self, operators: AbstractSet[str]) -> "ForeignProgram | None":
+        """This program where operators are said with others, as far as the source can; or None."""
+        found = None if self.break_up is None else self.break_up(operators)
+        if found is None:
+            return None
+        for path, weight in found.weights.items():
+            if path in self.weights:
+                weight.place = self.weights[path].place
+        return replace(
+            self,
+            graph=found.graph,
+            weights=found.weights,
+            updates=found.updates,
+            break_up=found.break_up,
+        )

@@ -80,6 +80,19 @@ class Branches(torch.nn.Module):
         return y, z[0]
 
 
+class Updates(torch.nn.Module):
+    """Elements are put at indices and at every second place; no declaration says the last line."""
+
+    def forward(self, x, index):
+        y = x.clone()
+        y[:, 0::2] = x[:, 0::2] * 2
+        y[index, 1] = 0.5
+        y[:, -1] += 1
+        found, places = torch.sort(y.index_put((index,), x[index], accumulate=True), 1, True)
+        pooled, tops = torch.nn.functional.max_pool2d(y[None], (2, 1), return_indices=True)
+        return found, places, pooled, tops, torch.ops.aten.elu(y, 2, 3, 4)
+
+
 B, S = (torch.export.Dim(name, min=low, max=16) for name, low in (("B", 2), ("S", 3)))
 RAND = torch.Generator().manual_seed(5)
 MASK = torch.tensor([[1, 1, 1, 1, 0], [1, 1, 0, 0, 0], [1, 1, 1, 1, 1]])
@@ -101,6 +114,14 @@ CASES = {
         Slices,
         [(torch.randn(3, n, 2, generator=RAND),) for n in (7, 4, 2, 1)],
         ({1: torch.export.Dim.DYNAMIC},),
+    ),
+    "updates": (
+        Updates,
+        [
+            (torch.randn(5, 6, generator=RAND), torch.tensor([3, -1, 3])),
+            (torch.randn(7, 6, generator=RAND), torch.tensor([0, 2])),
+        ],
+        ({0: torch.export.Dim.AUTO}, {0: torch.export.Dim.AUTO}),
     ),
     "branches": (
         Branches,

@@ -1,7 +1,7 @@
 """Exported programs, as `torch.export.export` gives them, as foreign programs."""
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
 from functools import partial
 from operator import getitem
 from typing import TYPE_CHECKING, Any
@@ -66,7 +66,36 @@ def read_exported_program(program: "ExportedProgram", name: str | None = None) -
     read.examples = _examples(program, read)
     if read.examples or not read.graph.inputs:
         read.run = partial(_run, program, read)
+    read.break_up = partial(_broken_up, program, frozenset())
     return read
+
+
+def _broken_up(
+    program: "ExportedProgram", done: frozenset[str], operators: AbstractSet[str]
+) -> ForeignProgram | None:
+    """A program whose calls of some operators are what PyTorch itself says that they are."""
+    from torch._decomp import decomposition_table  # noqa: PLC0415 - heavy
+
+    wanted = operators - done
+    graphs = [each.graph for each in program.graph_module.modules() if hasattr(each, "graph")]
+    called = {node.target for graph in graphs for node in graph.nodes if _is_of(node, wanted)}
+    table = {each: decomposition_table[each] for each in called if each in decomposition_table}
+    if not table:
+        return None
+    try:
+        with warnings.catch_warnings(action="ignore"):  # of what PyTorch itself calls
+            simpler = program.run_decompositions(table)
+    except Exception:  # noqa: BLE001 - it raises anything for what is made of its own primitives
+        return None
+    read = read_exported_program(simpler)
+    read.break_up = partial(_broken_up, simpler, done | operators)
+    return read
+
+
+def _is_of(node: "Node", operators: AbstractSet[str]) -> bool:
+    """Whether a node calls one of ATen's operators."""
+    has_schema = node.op == "call_function" and hasattr(node.target, "_schema")
+    return has_schema and _overload_name(node.target) in {("aten", each) for each in operators}
 
 
 def _run(program: "ExportedProgram", read: ForeignProgram) -> dict[str, np.ndarray[Any, Any]]:

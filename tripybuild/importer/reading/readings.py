@@ -183,7 +183,7 @@ class Readings:
         if composition.when is not None:
             with_tensors = {name: wrap(value) for name, value in names.items()}
             if not _holds(composition.when, with_tensors):
-                raise UnreadableError(f"`{composition.when.text}` does not hold")
+                raise UnreadableError(f"`{composition.when.last_line}` does not hold")
         return CompositionReading(composition.snippet, names)
 
 

@@ -134,10 +134,10 @@ class Compositions:
         try:
             found = evaluate(snippet.program, bound, self._vocabulary, passes=self._passes)
         except EvaluationError as error:
-            raise UntranslatableError(f"`{snippet.text.strip()}`: {error}") from error
+            raise UntranslatableError(f"`{snippet.last_line}`: {error}") from error
         except UndecidedSize as undecided:
             why = f"whether `{undecided.condition}` holds is known only when the model runs"
-            raise UntranslatableError(f"`{snippet.text.strip()}`: {why}") from undecided
+            raise UntranslatableError(f"`{snippet.last_line}`: {why}") from undecided
         return self.unwrap(found)
 
     def _wrap(self, value: Any) -> Any:

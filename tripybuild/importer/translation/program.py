@@ -19,7 +19,7 @@ from tripybuild.importer.foreign_program import ForeignProgram, ForeignValue, Fo
 from tripybuild.importer.translation.declarations import Declarations
 from tripybuild.importer.translation.nodes import NodeTranslation
 from tripybuild.importer.translation.recorder import Recorder
-from tripybuild.importer.translation.report import failure_report
+from tripybuild.importer.translation.report import UnreadProgramError, failure_report
 from tripybuild.model.libraries import OperatorLibrary, builtin_library
 from tripybuild.process.gc_pause import pause_gc
 from tripybuild.schema.load import Registry
@@ -68,8 +68,17 @@ def record(
     Raises:
         DiagnosticError: With all that cannot be said.
     """
-    with within_budget(), fresh_symbols(), pause_gc():
-        return _Translation(program, registry, libraries or [builtin_library()]).run()
+    try:
+        with within_budget(), fresh_symbols(), pause_gc():
+            return _Translation(program, registry, libraries or [builtin_library()]).run()
+    except UnreadProgramError as error:
+        simpler = program.without({each.node.operator for each in error.failures})
+        if simpler is None:
+            raise
+        try:
+            return record(simpler, registry, libraries)
+        except UnreadProgramError:
+            raise error from None  # what the model calls, and not what that is made of
 
 
 class _Translation:

@@ -151,14 +151,19 @@ class StatedSizes:
         if any(name not in self._ranges for name in symbols):
             return False
         axes = [_samples(self._ranges[name], self._stated_from) for name in symbols]
+        compared = 0
         for _, point in zip(range(MOST_POINTS), product(*axes), strict=False):
             sizes = dict(zip(symbols, point, strict=True))
             try:
-                if _at(ours, sizes) != _at(theirs, sizes):
-                    return False
+                stated = _at(theirs, sizes)
+            except ZeroDivisionError:  # the source cannot have this size there
+                continue
             except (UndecidedSize, ValueError):
                 return False
-        return True
+            if not _is_at(ours, sizes, stated):
+                return False
+            compared += 1
+        return compared > 0
 
 
 def are_integers(*types: dtype) -> bool:
@@ -181,6 +186,14 @@ def _symbols(size: Size) -> frozenset[str]:
 
 def _at(size: Size, sizes: Mapping[str, int]) -> Size:
     return size.substitute(sizes) if isinstance(size, Dim) else size
+
+
+def _is_at(size: Size, sizes: Mapping[str, int], stated: Size) -> bool:
+    """Whether a size has this value for the sizes of symbols."""
+    try:
+        return bool(_at(size, sizes) == stated)
+    except (UndecidedSize, ValueError, ZeroDivisionError):
+        return False
 
 
 def _samples(range_: SizeRange, least: int) -> list[int]:

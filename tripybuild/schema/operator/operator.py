@@ -44,6 +44,11 @@ class Snippet:
         return self.program.text
 
     @property
+    def last_line(self) -> str:
+        """The line that says what the snippet gives, for messages."""
+        return self.text.strip().splitlines()[-1].strip().removeprefix("return ")
+
+    @property
     def result(self) -> ast.expr:
         """What the snippet gives."""
         return self.program.result
