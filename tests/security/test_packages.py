@@ -224,17 +224,17 @@ def test_a_snippet_of_a_registry_is_refused(tmp_path, monkeypatch, decompose):
 
 def test_generated_code_is_held_against_its_grammar(tmp_path, monkeypatch):
     """Also where it is loaded and not written: what should not be there ends it."""
-    from tripybuild.packages import libraries  # noqa: PLC0415
+    from tripybuild.codegen.incremental import package_files as generator  # noqa: PLC0415
 
     effect = tmp_path / "effect"
-    planned = libraries.package_files
+    planned = generator.package_files
 
     def altered(roots, package):
         plan = planned(roots, package)
         evil = {f"{package}/ops/math/evil.py": EFFECT.format(path=str(effect))}
         return replace(plan, files={**plan.files, **evil})
 
-    monkeypatch.setattr(libraries, "package_files", altered)
+    monkeypatch.setattr(generator, "package_files", altered)
 
     assert code_of(tripybuild.compile, spec(tmp_path), target="reference") == "generated-code"
     assert not effect.exists()

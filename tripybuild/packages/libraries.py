@@ -17,8 +17,6 @@ from importlib.util import spec_from_loader
 from pathlib import Path
 from threading import Lock
 
-from tripybuild.codegen.conformance import find_violations
-from tripybuild.codegen.incremental.package_files import package_files
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.model.libraries import Homes, OperatorLibrary
 from tripybuild.process import package_catalog
@@ -130,6 +128,8 @@ def package(roots: Sequence[Path]) -> str:
     Raises:
         DiagnosticError: With all that is wrong in any of the registries.
     """
+    from tripybuild.codegen.conformance import find_violations  # noqa: PLC0415 - most models need no generator
+
     with _LOCK:
         real = list(dict.fromkeys(root.resolve() for root in roots))
         for root in real:
@@ -149,6 +149,8 @@ def package(roots: Sequence[Path]) -> str:
 
 def _free_name(name: str, roots: Sequence[Path]) -> tuple[str, Mapping[str, str]]:
     """The name under which these files are loaded, or can be, and the files."""
+    from tripybuild.codegen.incremental.package_files import package_files  # noqa: PLC0415 - as above
+
     tried = 0
     while True:
         module = f"{name}_{tried}" if tried else name
