@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from tripybuild.cli.command import handle_output_error
+from tripybuild.cli.commands.bench import bench_models
 from tripybuild.cli.commands.check import check_model
 from tripybuild.cli.commands.compile import compile_model
 from tripybuild.cli.commands.doctor import doctor
@@ -51,6 +52,7 @@ app.command("export")(export_model)
 app.command("trace")(trace_function)
 app.command("run")(run_executable)
 app.command("generate")(generate_tokens)
+app.command("bench")(bench_models)
 app.command("inspect")(inspect_executable)
 app.command("opt")(optimize)
 app.command("doctor")(doctor)

@@ -125,6 +125,20 @@ def shape(text: str) -> SizeAssignment:
     return SizeAssignment(sizes)
 
 
+Seed = Annotated[
+    int, typer.Option("--seed", metavar="N", min=0, help="Where random numbers begin.")
+]
+Below = Annotated[
+    list[SizeAssignment] | None,
+    typer.Option(
+        "--below",
+        metavar="NAME=N",
+        parser=shape,
+        help="Draw this input of integers from 0 to N - 1, as tokens are.",
+    ),
+]
+
+
 def buckets(text: str) -> BucketSizes:
     """Read `S=16,64,256` or `S=powers`."""
     name, value = _split(text, "S=16,64,256")

@@ -42,14 +42,27 @@ def address_space() -> MemoryLimit | None:
     soft = _address_space_limit()
     if soft is None:
         return None
-    try:
-        pages = int((PROCESS / "self/statm").read_text(encoding="ascii").split()[0])
-    except (OSError, ValueError, IndexError):
+    taken = _own_bytes(0)
+    if taken is None:
         return None
-    left = max(0, soft - pages * os.sysconf("SC_PAGE_SIZE"))
+    left = max(0, soft - taken)
     return MemoryLimit(
         left, f"`ulimit -v` leaves {format_bytes(left)} of {format_bytes(soft)} of address space"
     )
+
+
+def resident_bytes() -> int | None:
+    """What this process has of the machine's memory; None where the system does not tell."""
+    return _own_bytes(1)
+
+
+def _own_bytes(column: int) -> int | None:
+    """A column of what the system counts in pages: address space, then resident memory."""
+    try:
+        pages = int((PROCESS / "self/statm").read_text(encoding="ascii").split()[column])
+    except (OSError, ValueError, IndexError):
+        return None
+    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def _limits() -> Iterator[MemoryLimit]:

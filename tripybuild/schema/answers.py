@@ -103,4 +103,45 @@ class CheckAnswer(_Answer):
     seconds: float = Field(description="What the check took.")
 
 
-ANSWERS = {"check": CheckAnswer}
+class RatioAnswer(_Answer):
+    """How many times as long calls take as those of another contestant."""
+
+    to: str
+    value: float
+    interval: list[float] = Field(description="The lower and the upper end, for 95 of 100.")
+
+
+class ContestantAnswer(_Answer):
+    """What was measured of an executable, in seconds and bytes."""
+
+    name: str
+    target: str
+    calls: int
+    p50: float
+    p90: float
+    p99: float
+    p50_interval: list[float] = Field(description="Of the mean of the rounds' medians.")
+    best: float
+    calls_per_second: float
+    load: float
+    first_call: float
+    memory: int | None = Field(description="What the process gained by loading and one call.")
+    ratio: RatioAnswer
+
+
+class RunAnswer(_Answer):
+    """The contestants at some sizes."""
+
+    sizes: dict[str, int]
+    contestants: list[ContestantAnswer]
+
+
+class BenchAnswer(_Answer):
+    """The answer of `tripybuild bench --json`. What cannot be measured has `diagnostics` alone."""
+
+    rounds: int
+    seed: int
+    runs: list[RunAnswer]
+
+
+ANSWERS: dict[str, type[BaseModel]] = {"bench": BenchAnswer, "check": CheckAnswer}

@@ -11,7 +11,16 @@ import typer
 from tripybuild.cli.command import CommandResult, command
 from tripybuild.cli.commands.run_state import check_other_file, session_of_file
 from tripybuild.cli.interrupts import native_call
-from tripybuild.cli.options import InputFile, Rebuild, Registries, source
+from tripybuild.cli.options import (
+    Below,
+    InputFile,
+    Rebuild,
+    Registries,
+    Seed,
+    SizeAssignment,
+    shape,
+    source,
+)
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 
 if TYPE_CHECKING:
@@ -50,10 +59,25 @@ def run_executable(
             "and written after the run.",
         ),
     ] = None,
+    random: Annotated[
+        bool,
+        typer.Option("--random", help="Draw the inputs that no file gives: integers are 1."),
+    ] = False,
+    seed: Seed = 0,
+    below: Below = None,
+    shapes: Annotated[
+        SizeAssignment | None,
+        typer.Option(
+            "--shapes",
+            metavar="B=1,S=128",
+            parser=shape,
+            help="Sizes of drawn inputs, instead of the `opt` of each range.",
+        ),
+    ] = None,
     registry: Registries = None,
     rebuild: Rebuild = False,
 ) -> CommandResult:
-    """Run an executable on inputs from files."""
+    """Run an executable on inputs from files, or on random ones."""
     from tripybuild.compiler.executable import load  # noqa: PLC0415
 
     if registry:
@@ -65,6 +89,14 @@ def run_executable(
     loaded = load(executable, rebuild=rebuild)
     chosen = loaded.entry(entry)
     given = read_inputs(inputs or [], chosen)
+    asked = shapes.sizes if shapes else {}
+    if random:
+        drawn = _draw_rest(chosen, given, asked, seed, below)
+        own = chosen.states if state is not None else ()
+        given = {name: array for name, array in drawn.items() if name not in own} | given
+    elif asked or below:
+        message = "`--shapes` and `--below` are for inputs that are drawn"
+        raise DiagnosticError(Diagnostic("wrong-value", message, hint="add `--random`"))
     kept = None if state is None else session_of_file(state, loaded, chosen, given)
     call = chosen if kept is None else kept.entry(chosen.name)
     start = time.perf_counter()
@@ -109,6 +141,21 @@ def read_inputs(sources: Sequence[InputFile], entry: "ExecutableEntry") -> dict[
     if problems:
         raise DiagnosticError(*problems)
     return arrays
+
+
+def _draw_rest(
+    entry: "ExecutableEntry",
+    given: Mapping[str, "Array"],
+    asked: Mapping[str, int],
+    seed: int,
+    below: Sequence[SizeAssignment] | None,
+) -> dict[str, "Array"]:
+    """Inputs for the sizes of those that are given."""
+    from tripybuild.targets.drawn_inputs import call_sizes, draw_inputs  # noqa: PLC0415
+
+    sizes = call_sizes(entry.signature, asked, given)
+    bounds = {name: bound for each in below or [] for name, bound in each.sizes.items()}
+    return draw_inputs(entry.signature, sizes, seed, bounds)
 
 
 def _unknown(name: str, entry: "ExecutableEntry") -> Diagnostic:

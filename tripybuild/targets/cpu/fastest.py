@@ -12,18 +12,16 @@ from time import perf_counter
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-
 from tripybuild.artifact.call_signature import Array
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, one_line
 from tripybuild.process.memory import memory_error
 from tripybuild.process.native_work import OvertimeError, run_native
-from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
+from tripybuild.targets.compiled_model import CompiledModel
 from tripybuild.targets.cpu.target import compile_by
 from tripybuild.targets.cpu.xla import Xla
+from tripybuild.targets.drawn_inputs import draw_inputs
 from tripybuild.targets.protocol import CompileRequest, Facts, Trial
 from tripybuild.targets.table import engines, find_target
-from tripybuild.types.dtypes import BY_NAME
 
 SECONDS, ROUNDS = 1.0, 100  # of measuring at most, the seconds for each engine
 LONGEST = 60.0  # seconds of a call, which may never end
@@ -98,7 +96,7 @@ def _calls(model: CompiledModel, drawn: Drawn, limit: float) -> Iterator[Call]:
             key = entry.name, number
             try:
                 if key not in drawn:
-                    drawn[key] = _arrays(entry, sizes)
+                    drawn[key] = entry.signature.arrays(draw_inputs(entry.signature, sizes))
                 call = partial(load(sizes), drawn[key])
                 run_native(call, limit)
             except OvertimeError as error:
@@ -119,25 +117,6 @@ def _overtime(name: str, limit: float) -> Diagnostic:
     message = f"a call by `{name}` took longer than {limit:g} seconds"
     hint = f"a loop may never end with inputs that are drawn; allow more by `--timeout`, or {LESS}"
     return Diagnostic("compiler-timeout", message, hint=hint)
-
-
-def _arrays(entry: CompiledEntry, sizes: Mapping[str, int]) -> list[Array]:
-    """Inputs for sizes: floats are drawn, integers are 1 and booleans true.
-
-    So an index is in any table of two rows, a mask hides nothing, and loops that count end soon.
-    """
-    random = np.random.default_rng(0)
-    found = {}
-    for said, (_, shape) in zip(
-        entry.manifest["inputs"], entry.signature.types(sizes), strict=True
-    ):
-        kind = BY_NAME[said["dtype"]]
-        if kind.kind == "float":
-            drawn = random.standard_normal(shape, dtype=np.float32)
-            found[said["name"]] = np.asarray(drawn).astype(kind.numpy, copy=False)
-        else:
-            found[said["name"]] = np.ones(shape, kind.numpy)
-    return entry.signature.arrays(found)
 
 
 def _measure(calls: Mapping[str, list[Call]]) -> dict[str, float]:

@@ -1,0 +1,134 @@
+"""`tripybuild bench`, and inputs that are drawn for it and for `run --random`."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from jsonschema import Draft7Validator
+
+import tripybuild
+from tripybuild.cli.main import main
+from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.process import paths
+from tripybuild.targets.drawn_inputs import call_sizes, draw_inputs
+
+SPEC = """\
+tripybuild: 1
+model: rows
+inputs:
+  table: float32[N, 8]
+  index: int32[B]
+  mask: bool[B]
+ranges:
+  N: {min: 2, opt: 4, max: 64}
+  B: {min: 1, opt: 3, max: 64}
+outputs:
+  picked: where(reshape(mask, [B, 1]), gather(table, 0, index), 0.0)
+"""
+LARGE = SPEC.replace(
+    "gather(table, 0, index)", "exp(sin(tile(gather(table, 0, index), [1, 2000])))"
+)
+TARGET = "cpu:onnxruntime"
+
+
+@pytest.fixture
+def folder(tmp_path, shared_cache, monkeypatch):
+    """A folder with an executable, to work in."""
+    monkeypatch.chdir(tmp_path)
+    Path("rows.yaml").write_text(SPEC)
+    Path("large.yaml").write_text(LARGE)
+    tripybuild.compile("rows.yaml", target=TARGET, output="rows.tpb")
+    return tmp_path
+
+
+@pytest.fixture
+def cli(folder, monkeypatch, capfd):
+    """Runs a command in this process, and gives its exit code, stdout and stderr."""
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["tripybuild", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return ended.value.code or 0, *capfd.readouterr()
+
+    return run
+
+
+def test_contestants_are_measured_beside_each_other(cli):
+    """An executable and specs, at several sizes; the answer has the published form."""
+    words = ["rows.tpb", "rows.yaml", "large.yaml", "--target", TARGET, "--threads", "1"]
+    words += ["--shapes", "B=2", "--shapes", "B=8,N=2", "--rounds", "4", "--seconds", "0.04"]
+    code, out, _ = cli("bench", *words, "--json")
+    answer = json.loads(out)
+    schema = json.loads((paths.schemas() / "answers" / "bench.json").read_text())
+    Draft7Validator.check_schema(schema)
+
+    assert list(Draft7Validator(schema).iter_errors(answer)) == []
+    assert code == 0
+    assert [each["sizes"] for each in answer["runs"]] == [{"N": 4, "B": 2}, {"N": 2, "B": 8}]
+    for run in answer["runs"]:
+        for each in run["contestants"]:
+            assert 0 < each["best"] <= each["p50"] <= each["p90"] <= each["p99"]
+            assert each["p50_interval"] == sorted(each["p50_interval"])
+            assert each["calls"] >= 4
+            assert min(each["load"], each["first_call"]) > 0
+            low, high = each["ratio"]["interval"]
+            assert low <= each["ratio"]["value"] <= high
+        first, _, large = run["contestants"]
+        assert first["ratio"]["value"] == 1
+        assert large["ratio"]["interval"][0] > 1  # it computes 4000 times as much
+    code, out, _ = cli("bench", "rows.tpb", "rows.tpb", "--rounds", "3", "--seconds", "0.01")
+    assert (code, "rows.tpb takes" in out, "N=4" in out) == (0, True, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["rows.tpb", "--threads", "2"], "an executable is compiled already"),
+        (["rows.yaml", "--threads", "2"], "`cpu` does not take a number of threads"),
+        (["rows.tpb", "--shapes", "M=2"], "has no dynamic size `M`"),
+        (["rows.tpb", "--shapes", "B=65"], "`B` must be between 1 and 64"),
+        (["rows.tpb", "--below", "table=3"], "has no input `table` of integers"),
+        (["rows.tpb", "--below", "index=0"], "cannot be drawn below 0"),
+        (["rows.tpb", "--entry", "other"], "other"),
+        (["none.tpb"], "there is no file `none.tpb`"),
+    ],
+)
+def test_what_cannot_be_measured_is_said(cli, words, message):
+    """In words, before anything is measured."""
+    code, out, err = cli("bench", *words)
+    assert (code, out) == (1, "")
+    assert message in err
+
+
+def test_inputs_are_drawn_by_a_seed(folder):
+    """Floats are drawn, integers are 1 unless a bound is given, booleans are true."""
+    signature = tripybuild.load("rows.tpb").signature
+    sizes = call_sizes(signature, {"B": 40})
+    assert sizes == {"N": 4, "B": 40}
+    first, same, other = (draw_inputs(signature, sizes, seed, {"index": 4}) for seed in (1, 1, 2))
+
+    assert all((first[name] == same[name]).all() for name in first)
+    assert not np.array_equal(first["table"], other["table"])
+    assert set(first["index"]) == {0, 1, 2, 3}
+    assert (first["table"].shape, first["index"].dtype) == ((4, 8), np.int32)
+    assert first["mask"].all()
+    assert set(draw_inputs(signature, sizes)["index"]) == {1}
+    with pytest.raises(DiagnosticError, match="cannot be drawn below"):
+        draw_inputs(signature, sizes, below={"index": 2**31 + 1})
+
+
+def test_run_draws_what_no_file_gives(cli):
+    """The sizes are those of the inputs that are given."""
+    np.save("index.npy", np.int32([1, 0, 1, 1, 0]))
+    words = ["run", "rows.tpb", "--input", "index=index.npy", "--json"]
+    found = [json.loads(cli(*words, "--random", "--seed", seed)[1]) for seed in (3, 3, 4)]
+    first, same, other = (each["outputs"]["picked"] for each in found)
+
+    assert first["shape"] == [5, 8]
+    assert first == same != other
+    assert cli(*words)[0] == 1
+    code, _, err = cli("run", "rows.tpb", "--shapes", "B=2")
+    assert (code, "add `--random`" in err) == (1, True)

@@ -1,0 +1,285 @@
+"""`tripybuild bench`: measures executables and specs beside each other."""
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from math import exp, log
+from pathlib import Path
+from statistics import fmean, median
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tripybuild.cli.command import CommandResult, command
+from tripybuild.cli.commands.check_report import format_seconds
+from tripybuild.cli.interrupts import native_call
+from tripybuild.cli.options import (
+    Below,
+    ConfigFile,
+    Registries,
+    Seed,
+    SizeAssignment,
+    SizeSettings,
+    WeightsPath,
+    shape,
+)
+from tripybuild.compiler.lowering.specialize import sizes_name
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.process.memory import format_bytes, resident_bytes
+from tripybuild.targets.table import DEFAULT, TARGETS
+
+if TYPE_CHECKING:
+    from tripybuild.compiler.executable import Executable, ExecutableEntry
+
+ROUNDS, SECONDS = 10, 1.0
+WARM = 0.1  # the part of the seconds that is not measured
+RESAMPLES, CONFIDENCE = 2000, 0.95
+QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
+
+
+@dataclass(slots=True)
+class Contestant:
+    """One of what is measured.
+
+    Args:
+        name: What the user called it.
+        target: What it runs by.
+        load: Seconds until it was loaded.
+        first: Seconds of its first call.
+        memory: Bytes that the process has gained since before it was loaded.
+        call: Calls it once more, with the same inputs.
+        rounds: The seconds of each call, round by round.
+    """
+
+    name: str
+    target: str
+    load: float
+    first: float
+    memory: int | None
+    call: Callable[[], object]
+    rounds: list[list[float]] = field(default_factory=list)
+
+    @property
+    def calls(self) -> list[float]:
+        """The seconds of all calls, the shortest first."""
+        return sorted(each for found in self.rounds for each in found)
+
+    def facts(self) -> dict[str, Any]:
+        """What was measured, in seconds and bytes."""
+        calls = self.calls
+        medians = [median(found) for found in self.rounds]
+        return {
+            "name": self.name,
+            "target": self.target,
+            "calls": len(calls),
+            **{name: calls[int(part * (len(calls) - 1))] for name, part in QUANTILES.items()},
+            "p50_interval": list(_interval(medians, fmean)),
+            "best": calls[0],
+            "calls_per_second": 1 / fmean(calls),
+            "load": self.load,
+            "first_call": self.first,
+            "memory": self.memory,
+        }
+
+
+@command
+def bench_models(
+    sources: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="EXE|SPEC...",
+            help="Executables, and specs, which are compiled for --target first.",
+        ),
+    ],
+    *,
+    target: Annotated[str, typer.Option(help="What specs are compiled for.")] = DEFAULT,
+    shapes: Annotated[
+        list[SizeAssignment] | None,
+        typer.Option(
+            "--shapes",
+            metavar="B=1,S=128",
+            parser=shape,
+            help="Sizes of calls, instead of the `opt` of each range; may be repeated.",
+        ),
+    ] = None,
+    entry: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The entry to call, where there are several."),
+    ] = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Threads of the engine that specs are compiled for."),
+    ] = None,
+    rounds: Annotated[int, typer.Option(metavar="N", min=3, help="How often all take turns.")] = (
+        ROUNDS
+    ),
+    seconds: Annotated[
+        float, typer.Option(metavar="S", min=0.01, help="How long each is measured, in all.")
+    ] = SECONDS,
+    seed: Seed = 0,
+    below: Below = None,
+    sizes: SizeSettings = None,
+    weights: WeightsPath = None,
+    config: ConfigFile = None,
+    registry: Registries = None,
+) -> CommandResult:
+    """Measure executables and specs beside each other."""
+    own = {"sizes": {each.name: each.value for each in sizes or []}, "weights": weights}
+    how = {**own, "config": config, "registry": registry}
+    _check_sources(sources, threads is not None, how)
+    chosen = target if threads is None else _threaded_target(target, threads)
+    bounds = {name: bound for each in below or [] for name, bound in each.sizes.items()}
+    found = []
+    with ExitStack() as opened:
+        folder = Path(opened.enter_context(tempfile.TemporaryDirectory()))
+        files = [
+            each if _is_executable(each) else _compile(each, folder / f"{number}.tpb", chosen, how)
+            for number, each in enumerate(sources)
+        ]
+        for asked in [each.sizes for each in shapes or []] or [{}]:
+            pairs = zip(sources, files, strict=True)
+            each = [_contestant(*pair, entry, asked, seed, bounds) for pair in pairs]
+            with native_call():
+                _measure([one for one, _ in each], rounds, seconds)
+            facts = [one.facts() for one, _ in each]
+            for fact, (one, _) in zip(facts, each, strict=True):
+                fact["ratio"] = _ratio(one, each[0][0])
+            found.append({"sizes": dict(each[0][1]), "contestants": facts})
+    text = "\n\n".join("\n".join(_lines(each)) for each in found)
+    return CommandResult(text, data={"rounds": rounds, "seed": seed, "runs": found})
+
+
+def _is_executable(path: Path) -> bool:
+    from tripybuild.compiler.executable import is_executable  # noqa: PLC0415
+
+    return is_executable(path)
+
+
+def _check_sources(sources: Sequence[Path], threaded: bool, how: Mapping[str, Any]) -> None:
+    """Refuse options of specs where there is none."""
+    flags = {"sizes": "--set", "weights": "--weights", "config": "--config"}
+    given = [flag for name, flag in flags.items() if how[name]] + ["--threads"] * threaded
+    if given and all(map(_is_executable, sources)):
+        message = f"an executable is compiled already, and takes no `{given[0]}`"
+        hint = "bench the spec that it was compiled from"
+        raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
+
+
+def _threaded_target(target: str, threads: int) -> str:
+    """The target with so many threads, where it has that option."""
+    entry = TARGETS.get(target.partition(",")[0])
+    if entry is not None and "threads" not in entry.options:
+        able = ", ".join(f"`{name}`" for name, each in TARGETS.items() if "threads" in each.options)
+        message = f"`{target}` does not take a number of threads"
+        hint = f"name a target that does, by `--target`: {able}"
+        raise DiagnosticError(Diagnostic("unknown-target", message, hint=hint))
+    return f"{target},threads={threads}"
+
+
+def _compile(spec: Path, path: Path, target: str, how: Mapping[str, Any]) -> Path:
+    """Compile a spec into a file, which is loaded as others are."""
+    from tripybuild.compiler.session import compile_spec  # noqa: PLC0415
+    from tripybuild.packages.libraries import model_libraries  # noqa: PLC0415
+
+    options = {name: each for name, each in how.items() if name != "registry"}
+    homes = model_libraries(how["registry"], spec)
+    compile_spec(spec, target=target, homes=homes, **options).save(path)
+    return path
+
+
+def _contestant(
+    source: Path,
+    file: Path,
+    entry: str | None,
+    asked: Mapping[str, int],
+    seed: int,
+    bounds: Mapping[str, int],
+) -> tuple[Contestant, Mapping[str, int]]:
+    """Load an executable, call it once, and say for which sizes."""
+    from tripybuild.compiler.executable import load  # noqa: PLC0415
+    from tripybuild.targets.drawn_inputs import call_sizes, draw_inputs  # noqa: PLC0415
+
+    before, began = resident_bytes(), time.perf_counter()
+    loaded: Executable = load(file)
+    chosen: ExecutableEntry = loaded.entry(entry)
+    took = time.perf_counter() - began
+    sizes = call_sizes(chosen.signature, asked)
+    arrays = draw_inputs(chosen.signature, sizes, seed, bounds)
+    call = partial(chosen.run, arrays)
+    began = time.perf_counter()
+    with native_call():
+        call()
+    first = time.perf_counter() - began
+    after = resident_bytes()
+    memory = None if before is None or after is None else max(after - before, 0)
+    return Contestant(str(source), str(loaded.target), took, first, memory, call), sizes
+
+
+def _measure(contestants: Sequence[Contestant], rounds: int, seconds: float) -> None:
+    """Call all in alternating rounds: in each, all have their turn, and begin with another one."""
+    for each in contestants:
+        list(_calls(each.call, seconds * WARM))
+    for number in range(rounds):
+        first = number % len(contestants)
+        for each in (*contestants[first:], *contestants[:first]):
+            each.rounds.append(list(_calls(each.call, seconds / rounds)))
+
+
+def _calls(call: Callable[[], object], seconds: float) -> Iterator[float]:
+    """Call for some seconds, at least once, and give what each call took."""
+    end = time.perf_counter() + seconds
+    while True:
+        began = time.perf_counter()
+        call()
+        done = time.perf_counter()
+        yield done - began
+        if done >= end:
+            return
+
+
+def _ratio(one: Contestant, other: Contestant) -> dict[str, Any]:
+    """How many times as long a call takes as that of another one, by rounds, with an interval."""
+    pairs = zip(one.rounds, other.rounds, strict=True)
+    logs = [log(median(own) / median(base)) for own, base in pairs]
+    low, high = _interval(logs, fmean)
+    return {"to": other.name, "value": exp(fmean(logs)), "interval": [exp(low), exp(high)]}
+
+
+def _interval(
+    values: Sequence[float], mean: Callable[[Sequence[float]], float]
+) -> tuple[float, float]:
+    """The bootstrap interval of a mean (Efron, 1979): resamples of the rounds, always the same."""
+    import random  # noqa: PLC0415
+
+    draw = random.Random(0)  # noqa: S311 - no secret
+    found = sorted(mean(draw.choices(values, k=len(values))) for _ in range(RESAMPLES))
+    edge = (1 - CONFIDENCE) / 2
+    return found[int(edge * RESAMPLES)], found[int((1 - edge) * RESAMPLES) - 1]
+
+
+def _lines(run: Mapping[str, Any]) -> Iterator[str]:
+    """The table of one set of sizes, and how the contestants compare."""
+    facts = run["contestants"]
+    yield sizes_name(run["sizes"])
+    head = ("", "target", "median", "p90", "p99", "calls/s", "first", "load", "memory")
+    rows = [head, *(_cells(each) for each in facts)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
+    for name, target, *others in rows:
+        cells = (text.rjust(width) for text, width in zip(others, widths[2:], strict=True))
+        yield f"  {name.ljust(widths[0])}  {target.ljust(widths[1])}  {'  '.join(cells)}"
+    for each in facts[1:]:
+        ratio = each["ratio"]
+        low, high = ratio["interval"]
+        between = f"{low:.3f} to {high:.3f} in {CONFIDENCE:.0%} of resamples"
+        yield f"  {each['name']} takes {ratio['value']:.3f} times {ratio['to']} ({between})"
+
+
+def _cells(each: Mapping[str, Any]) -> tuple[str, ...]:
+    times = (format_seconds(each[name]) for name in QUANTILES)
+    rate = f"{each['calls_per_second']:.4g}"
+    memory = "" if each["memory"] is None else format_bytes(each["memory"])
+    rest = (format_seconds(each[name]) for name in ("first_call", "load"))
+    return (each["name"], each["target"], *times, rate, *rest, memory)
