@@ -1,4 +1,4 @@
-"""Drawn inputs: arrays to call an entry with where nobody gives any.
+"""Drawn inputs: arrays to call an entry with where a caller gives none.
 
 Floats are drawn from a normal distribution; integers are 1 and booleans true, so that an index is
 in any table of two rows, a mask hides nothing, and loops that count end soon.

@@ -310,7 +310,7 @@ def test_too_little_memory_for_the_inputs(tmp_path, monkeypatch):
     def fail(*_arguments):
         raise MemoryError("Unable to allocate 9 TiB")
 
-    monkeypatch.setattr(fastest, "_arrays", fail)
+    monkeypatch.setattr(fastest, "draw_inputs", fail)
     with pytest.raises(DiagnosticError) as raised:
         compiled(tmp_path, PLAIN, target="cpu:fastest")
     (found,) = raised.value.diagnostics
