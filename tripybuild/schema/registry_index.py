@@ -41,11 +41,12 @@ from tripybuild.schema.registry_folders import (
     sources,
 )
 from tripybuild.schema.target_files import TargetsFile
-from tripybuild.types.patterns import TensorPattern
+from tripybuild.types.patterns import TensorPattern, ValuePattern, options
 
 Value = TypeVar("Value")
 NUMBER_WORD = "tensor"  # of compositions: a number or a size as a tensor
 EQUIVALENTS, CONVERSION, NUMBER = "equivalents", "conversion", "number"
+SIZED = "sized"
 
 
 class SpokenCall(NamedTuple):
@@ -72,7 +73,7 @@ class OperatorEntry(NamedTuple):
         calls: What its aliases speak of.
         methods: Python's methods on tensors that it is.
         reflected: The one with changed operands.
-        roles: Whether it has equivalents, converts dtypes, or makes a tensor of a number.
+        roles: Whether it has equivalents, converts dtypes, or makes a tensor of a number or sizes.
     """
 
     calls: tuple[SpokenCall, ...]
@@ -88,6 +89,7 @@ class OperatorEntry(NamedTuple):
             EQUIVALENTS: bool(operator.equivalents),
             CONVERSION: _converts(operator),
             NUMBER: _makes_number(operator),
+            SIZED: _is_sized(operator),
         }
         return cls(
             tuple(dict.fromkeys(map(SpokenCall.of, operator.foreign))),
@@ -143,6 +145,16 @@ def _makes_number(operator: Operator) -> bool:
         and isinstance(result.args[0], ast.Name)
         and result.args[0].id in operator.attributes
     )
+
+
+def _is_sized(operator: Operator) -> bool:
+    """It takes no tensor, and needs nothing but one size or a shape beside what has a default."""
+    if operator.inputs or operator.random or len(operator.outputs) != 1:
+        return False
+    needed = [each for each in operator.attributes.values() if each.default is None]
+    has_kind = any(each.variable is not None for each in operator.attributes.values())
+    kinds = [p.kind for e in needed for p in options(e.pattern) if isinstance(p, ValuePattern)]
+    return len(needed) == 1 and has_kind and kinds[-1:] == ["size"]
 
 
 class LazyMapping(Mapping[str, Value], Generic[Value]):

@@ -14,6 +14,7 @@ from tripybuild.importer.foreign_program import CheckpointPlace
 from tripybuild.importer.pytorch.exported_program import read_exported_program
 from tripybuild.importer.spec_writer import write_spec
 from tripybuild.importer.spec_writer.names import TakenNames, local_name
+from tripybuild.importer.spec_writer.texts import Slot
 from tripybuild.importer.translation.declarations import builtin_registry
 from tripybuild.importer.translation.program import translate
 from tripybuild.symbolic.dims import Dim
@@ -155,7 +156,7 @@ def test_functions_have_no_sizes_of_their_own(written):
             y = build.call("sub", lhs=build.call("exp", input=y), rhs=y)
     text = written(build.program(y=y), B=2)
     assert "sizes:" not in text
-    assert "y: window(window_2(layer(x)))" in text
+    assert "y: window(fold(layer(x)))" in text
 
 
 def test_a_module_put_in_place_that_reads_its_input_twice(written):
@@ -441,6 +442,55 @@ def test_sizes_of_a_configuration(written):
     assert "[B, head_dim, num_heads, head_dim]" in text
 
 
+def test_sizes_that_share_a_number(written):
+    """A key names what it can be: no image is as large as a width, no weight as wide as heads."""
+    build = ProgramBuilder("shared", B=(1, 8), S=(1, 16))
+    pixels = build.input("pixel_values", "B", 16, 16)
+    tokens = build.input("tokens", "B", "S", dtype=tp.int32)
+    x = build.call("gather", input=build.weight("position_embeddings", 16, 16), dim=0, index=tokens)
+    for path, rows in ("word_embeddings", 16), ("position_embedding", 16), ("token_type", 3):
+        with build.module(path, "Embedding"):
+            weight = build.weight(f"{path}.weight", rows, 16)
+            y = build.call("gather", input=weight, dim=0, index=tokens)
+        x = build.call("add", lhs=x, rhs=y)
+    x = build.call("reshape", input=x, shape=[*build.symbols.values(), 4, 4])
+    x = build.call("add", lhs=x, rhs=build.weight("scales", 4))
+    config = {
+        "hidden_size": 16, "image_size": 16, "vocab_size": 16, "max_position_embeddings": 16,
+        "num_heads": 4, "type_vocab_size": 3, "group_size": 4,
+    }  # fmt: skip
+    text = written(build.program(config=config, y=x, z=pixels), B=2, S=3)
+    assert "pixel_values: F[B, image_size, image_size]" in text
+    assert "S: {min: 1, opt: 1, max: max_position_embeddings}" in text
+    assert "word_embeddings: Embedding(vocab_size, hidden_size)" in text
+    assert "position_embedding: Embedding(max_position_embeddings, hidden_size)" in text
+    assert "token_type: Embedding(type_vocab_size, hidden_size)" in text
+    assert "scales: F[head_dim]" in text
+    assert "[B, S, num_heads, head_dim]" in text
+
+
+def test_buffers_that_sizes_say(written):
+    """A row of places, and ids that are all zero, are made; no file holds them."""
+    build = ProgramBuilder("places", B=(1, 8), S=(1, 9))
+    tokens = build.input("tokens", "B", "S", dtype=tp.int64)
+    y = None
+    with build.module("embeddings", "Embeddings"):
+        rows = build.weight("embeddings.position_ids", 1, 9, dtype=tp.int64, value=0)
+        rows.weight.load = lambda: np.arange(9)[None]
+        kinds = build.weight("embeddings.kinds", 1, 9, dtype=tp.int64, value=0)
+        part = {"start": [0, 0], "size": [1, build.symbols["S"]]}
+        rows, kinds = (build.call("slice", input=each, **part) for each in (rows, kinds))
+        kinds = build.call("expand", input=kinds, sizes=[*build.symbols.values()])
+        tables = [build.weight(f"embeddings.{name}", 9, 4) for name in ("where", "what", "word")]
+        for table, index in zip(tables, (rows, kinds, tokens), strict=True):
+            rows = build.call("gather", input=table, dim=0, index=index)
+            y = rows if y is None else build.call("add", lhs=y, rhs=rows)
+    text = written(build.program(y=y), B=2, S=3)
+    assert "arange(S, int64)[None]" in text
+    assert "zeros([B, S], int64)" in text
+    assert "position_ids" not in text
+
+
 def test_long_lists_are_broken_within_their_brackets(written):
     build = ProgramBuilder("list", B=(1, 8))
     y = build.input("x", "B", 4)
@@ -493,6 +543,6 @@ def test_values_of_one_name_have_numbers_however_many_they_are():
     """Each is found at once: a long model has thousands."""
     taken, most = TakenNames(["relu_3"]), (1 << 16) + 9
     for _ in range(most):
-        taken.add(local_name("relu", taken, frozenset()))
+        taken.add(local_name(Slot("relu"), taken, frozenset()))
     assert len(taken) == most + 1
     assert {"relu", "relu_2", "relu_4", f"relu_{most + 1}"} <= taken

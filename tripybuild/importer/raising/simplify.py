@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.importer.call_patterns import operators_by_method
 from tripybuild.importer.call_program import (
     Call,
@@ -15,6 +16,7 @@ from tripybuild.importer.call_program import (
     needed_calls,
     read_values,
 )
+from tripybuild.importer.raising.size_makers import SizeMakers
 from tripybuild.importer.raising.size_values import SizeValues
 from tripybuild.model.libraries import OperatorLibrary, builtin_library
 from tripybuild.schema.operator.operator import Operator
@@ -48,7 +50,7 @@ def simplify(
         library: Where the public functions are; by default what tripybuild brings along.
     """
     work = _Simplification(program, operators, library or builtin_library())
-    calls = [kept for call in program.graph.calls if (kept := work.call(call)) is not None]
+    calls = [kept for call in program.graph.calls for kept in work.calls(call)]
     outputs = [(name, work.value(value)) for name, value in program.graph.outputs]
     updates = {path: work.value(value) for path, value in program.updates.items()}
     calls = needed_calls(calls, [*(value for _, value in outputs), *updates.values()])
@@ -70,11 +72,13 @@ class _Simplification:
         self.values = SizeValues(program, operators, library)
         self.methods = operators_by_method(operators)
         self.signs = {name: method for method, name in self.methods.items()}
+        self.makers = SizeMakers(operators, library)
         self.instead: dict[int, CallValue] = {}
         self.seen: dict[object, Call] = {}
         self.rules: Sequence[Callable[[Call], CallValue | Call | None]] = (
             self._neutral,
             self._logical,
+            self._made,
             self._moved,
             self._equal,
         )
@@ -82,6 +86,12 @@ class _Simplification:
     def value(self, value: CallValue) -> CallValue:
         """What stands for a value now."""
         return self.instead.get(id(value), value)
+
+    def calls(self, call: Call) -> list[Call]:
+        """What stands in the place of a call."""
+        self.before: list[Call] = []
+        kept = self.call(call)
+        return [*self.before, *([] if kept is None else [kept])]
 
     def call(self, call: Call) -> Call | None:
         """The call over what stands for its arguments, or another one; None where it is gone."""
@@ -149,6 +159,36 @@ class _Simplification:
                 if arrays is not None and all((each == neutral).all() for each in arrays):
                     return tensor  # type: ignore[no-any-return]
         return None
+
+    def _made(self, call: Call) -> Call | None:
+        """What several calls make of sizes alone, as one that makes it at once."""
+        (result,) = call.results
+        is_chain = any(each.call is not None for each in _tensors(call))
+        numbers = self.values.numbers(result) if result.rank and is_chain else None
+        for made in self.makers.calls(result.type) if numbers else ():
+            chain = self.makers.shaped(replace(made, node=call.node), result.type)
+            is_shorter = _count(call) > len(chain) - (call.operator != chain[-1].operator)
+            if is_shorter and self._gives(made, result):
+                *before, last = chain
+                self.before += before
+                last.results = call.results
+                return _with_results(last)
+        return None
+
+    def _gives(self, made: Call, value: CallValue) -> bool:
+        """Whether a call that sizes alone say gives a value, but for dimensions of one."""
+        wanted = self.values.arrays(value)
+        numbers = self.values.numbers(value)
+        if wanted is None or numbers is None:
+            return False
+        for array, number in zip(wanted, numbers, strict=True):
+            try:
+                found = np.asarray(self.values.run(made, number, {})[0])
+            except DiagnosticError:  # sizes that it does not take
+                return False
+            if found.size != array.size or found.tobytes() != array.tobytes():
+                return False
+        return True
 
     def _moved(self, call: Call) -> CallValue | Call | None:
         """Elements that are taken in their order: only the shape has new dimensions of one."""
@@ -229,6 +269,16 @@ def _is_same_type(value: CallValue, call: Call) -> bool:
 
 def _tensors(call: Call) -> Iterator[CallValue]:
     return iter(set(read_values([call])))
+
+
+def _count(call: Call) -> int:
+    """How many calls a call is made of, itself included."""
+    found, waiting = {call}, [call]
+    while waiting:
+        read = {v.call for v in _tensors(waiting.pop()) if v.call is not None} - found
+        found |= read
+        waiting += read
+    return len(found)
 
 
 def _insertion(value: CallValue, result: CallValue) -> list[Any] | None:

@@ -9,6 +9,7 @@ from tripybuild.importer.call_program import CallProgram
 from tripybuild.importer.foreign_program import ForeignWeight
 from tripybuild.importer.raising.equivalents import raise_compositions
 from tripybuild.importer.raising.simplify import simplify
+from tripybuild.importer.raising.size_makers import make_buffers
 from tripybuild.importer.spec_writer.definition import Folding
 from tripybuild.importer.spec_writer.definitions import DefinitionWriter
 from tripybuild.importer.spec_writer.document import (
@@ -53,7 +54,8 @@ def write_spec(program: CallProgram, registry: Registry, *, by_name: bool = Fals
             then be beside it. Otherwise all weights are stored anew.
     """
     with use_references(COMPUTED):
-        program = raise_compositions(simplify(program, registry.operators), registry.operators)
+        program = simplify(make_buffers(program, registry.operators), registry.operators)
+    program = raise_compositions(program, registry.operators)
     program = close_regions(program, registry.operators)
     modules = RegistryModules(registry, main_float(program))
     writer = DefinitionWriter(program, registry.operators, modules, ValueNames(program))

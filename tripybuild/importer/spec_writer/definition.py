@@ -42,6 +42,7 @@ class Definition:
         operators: What its expressions call; nothing in it can have such a name.
         sizes: Names of the sizes that it is made with.
         origins: Where the classes that it is are declared.
+        path: That of the first module that it is.
     """
 
     hint: str
@@ -55,6 +56,7 @@ class Definition:
     operators: set[str] = field(default_factory=set)
     sizes: list[Slot] = field(default_factory=list)
     origins: list[str] = field(default_factory=list)
+    path: str = ""
 
     def is_function(self) -> bool:
         """Whether it can be called without being made: it has no parts, weights and sizes."""
@@ -128,16 +130,16 @@ def changed(definition: Definition, change: Change) -> Definition:
     def type_text(old: TypeText) -> TypeText:
         return TypeText(old.dtype, text(old.shape))
 
-    def kind(old: object) -> Text:
+    def kind(old: object, name: str) -> Text:
         if isinstance(old, Text):
             return text(old)
         assert isinstance(old, list)
-        return row_text([kind(each) for each in old])
+        return row_text([kind(each, name) for each in old], f"list {name}")
 
     return replace(
         definition,
         inputs=[(slot, type_text(type)) for slot, type in definition.inputs],
-        parts={name: kind(each) for name, each in definition.parts.items()},
+        parts={name: kind(each, name) for name, each in definition.parts.items()},
         weights={name: type_text(type) for name, type in definition.weights.items()},
         steps=[(targets, text(step)) for targets, step in definition.steps],
         next=[(slot, text(each)) for slot, each in definition.next],
@@ -154,26 +156,26 @@ def _changed_piece(piece: Piece, change: Change) -> Iterable[Piece]:
     return (replace(piece, value=value),)
 
 
-def row_text(items: Sequence[Text]) -> Text:
+def row_text(items: Sequence[Text], place: str) -> Text:
     """A list of parts, in which those that repeat are written once."""
     count = len(items)
     for period in range(1, count // 2 + 1):
         if count % period == 0 and list(items) == list(items[:period]) * (count // period):
-            once = _unit(items[0]) if period == 1 else listed(_runs(items[:period]))
+            once = _unit(items[0]) if period == 1 else listed(_runs(items[:period], place))
             return Text.of(
-                once, " * ", SizeNumber(count // period, "count", "depth"), strength=PRODUCT
+                once, " * ", SizeNumber(count // period, "count", "depth", place), strength=PRODUCT
             )
-    return listed(_runs(items))
+    return listed(_runs(items, place))
 
 
-def _runs(items: Sequence[Text]) -> Iterator[Text]:
+def _runs(items: Sequence[Text], place: str) -> Iterator[Text]:
     """Items in which several in a row that are the same are one that is spread."""
     start = 0
     while start < len(items):
         end = start
         while end < len(items) and items[end] == items[start]:
             end += 1
-        times = SizeNumber(end - start, "count", "depth")
+        times = SizeNumber(end - start, "count", "depth", place)
         once = _unit(items[start])
         yield items[start] if end == start + 1 else Text.of("*(", once, " * ", times, ")")
         start = end

@@ -28,7 +28,7 @@ from tripybuild.importer.spec_writer.texts import (
     listed,
     tensors_of,
 )
-from tripybuild.importer.spec_writer.value_names import ValueNames, input_hint
+from tripybuild.importer.spec_writer.value_names import ValueNames, input_hint, role_hint
 from tripybuild.schema.operator.operator import Operator
 
 LONGEST = 84  # characters of an expression, behind its name and indentation
@@ -168,6 +168,7 @@ class DefinitionBody:
     def __init__(self, writer: DefinitionWriter, node: ModuleNode, run: ModuleRun | None) -> None:
         self.writer, self.node, self.run = writer, node, run
         self.made = Definition(run.class_name if run else last_word(node.path, "module"))
+        self.made.path = node.path
         self.said: dict[int, Text] = {}
         self.pending: dict[int, tuple[CallValue, Slot, Text]] = {}
         self.printer = CallPrinter(writer.operators, self._say, self._region)
@@ -197,7 +198,7 @@ class DefinitionBody:
         known = () if is_model or self.run is None else self.writer.names.inputs(self.run)
         for value, name in zip_longest(values, known):
             slot = Slot(name or input_hint(value))
-            self.made.inputs.append((slot, TypeText.of(value.type)))
+            self.made.inputs.append((slot, TypeText.of(value.type, slot.hint)))
             self.said[id(value)] = Text.of(slot)
         for path in self.writer.program.updates if is_model else ():
             self._state(path)
@@ -206,7 +207,7 @@ class DefinitionBody:
         """A buffer that is written to is kept by the model, which hands it down."""
         program, slot = self.writer.program, Slot(path.replace(".", "_"))
         value = program.weights.get(path)
-        type = TypeText.of((value or program.updates[path]).type)
+        type = TypeText.of((value or program.updates[path]).type, slot.hint)
         self.made.state.append((slot, type, None if value is None else first_number(value)))
         if value is not None:
             self.said[id(value)] = Text.of(slot)
@@ -220,7 +221,8 @@ class DefinitionBody:
             if kind is not None and not self._is_function(kind):
                 self.made.parts[self.writer.local(self.node, segment)] = kind
         for name, value in self.node.weights.items():
-            self.made.weights[self.writer.local(self.node, name)] = TypeText.of(value.type)
+            type = TypeText.of_weight(value.type, f"{self.node.path}.{name}")
+            self.made.weights[self.writer.local(self.node, name)] = type
 
     @staticmethod
     def _is_function(kind: "Text | list[object]") -> bool:
@@ -281,11 +283,11 @@ class DefinitionBody:
         self.made.steps.append(((slot,), text))
         self.said[id(value)] = Text.of(slot)
 
-    def _put(self, value: CallValue, text: Text, hint: str) -> None:
+    def _put(self, value: CallValue, text: Text, hint: str, other: str = "") -> None:
         """A value that is made: it waits for its only use, or is a step at once."""
-        (name,) = self.writer.names.results([value], self.node.path)
-        name = self._given.get(id(value)) or name
-        self.pending[id(value)] = value, Slot(name or hint), text
+        (known,) = self.writer.names.results([value], self.node.path)
+        name = self._given.get(id(value)) or known
+        self.pending[id(value)] = value, Slot(name or hint, other), text
         assert self.run is not None
         is_result = any(each is value for each in self.run.results)
         if self._uses[id(value)] != 1 or len(text) > (LONGEST if is_result else LONGEST_INLINE):
@@ -317,7 +319,8 @@ class DefinitionBody:
     def _call(self, call: Call) -> None:
         text = self._compose(lambda: self.printer.text(call))
         if len(call.results) == 1 and not call.is_list:
-            self._put(call.results[0], text, f"{call.operator}_1")
+            (result,) = call.results
+            self._put(result, text, role_hint(result) or f"{call.operator}_1")
         else:
             self._several(call.results, text, call.operator)
 
@@ -355,7 +358,7 @@ class DefinitionBody:
         text = self._compose(make)
         name = f"{last_word(local, 'x')}_out"
         if len(results) == 1:
-            self._put(results[0], text, name)
+            self._put(results[0], text, name, name)
         elif results:
             self._several(results, text, name)
 

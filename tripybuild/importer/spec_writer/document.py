@@ -11,6 +11,7 @@ from tripybuild.documents.document import parse
 from tripybuild.importer.call_program import CallProgram, CallValue
 from tripybuild.importer.foreign_program import ForeignWeight
 from tripybuild.importer.spec_writer.definition import Definition, inner
+from tripybuild.importer.spec_writer.module_runs import last_word
 from tripybuild.importer.spec_writer.names import (
     TakenNames,
     common_words,
@@ -92,7 +93,7 @@ class SpecDocument:
             )
         if main is not float32:
             yield f"types: {{{_FLOATS}: {main}}}"
-        body = _DefinitionLines(self.model, names, self.names.named, reserved, main, is_model=True)
+        body = _DefinitionLines(self.model, names, self.names, reserved, main, is_model=True)
         yield from body.lines()
         yield from self._ranges()
         weights = self.weights
@@ -103,7 +104,7 @@ class SpecDocument:
         if self.definitions:
             yield "define:"
         for number, definition in enumerate(self._in_order()):
-            body = _DefinitionLines(definition, names, self.names.named, reserved, main)
+            body = _DefinitionLines(definition, names, self.names, reserved, main)
             yield from [""] if number else []
             yield f"  {names[id(definition)]}:{_comment(definition)}"
             yield from (f"    {line}" for line in body.lines())
@@ -112,7 +113,8 @@ class SpecDocument:
         if self.program.ranges:
             yield "ranges:"
         for name, each in self.program.ranges.items():
-            words = {"min": each.min, "opt": each.opt, "max": each.max}
+            most = self.names.ranges.get(name, each.max)
+            words = {"min": each.min, "opt": each.opt, "max": most}
             if each.multiple_of != 1:
                 words["multiple_of"] = each.multiple_of
             said = ", ".join(f"{key}: {value}" for key, value in words.items() if value is not None)
@@ -146,7 +148,8 @@ class SpecDocument:
             held = parts if definition.is_function() else set()
             known = {*self.taken, *DTYPES, *SHAPE, *self.names.sizes, *found.values()}
             taken = TakenNames(known | held)
-            options = ["_".join(short), "_".join(said), "_".join(short)]
+            part = words(last_word(definition.path, ""))
+            options = ["_".join(each) for each in (short, said, part, short)]
             found[id(definition)] = free_name(options, taken)
         return found
 
@@ -157,7 +160,7 @@ class _DefinitionLines:
 
     definition: Definition
     names: Mapping[int, str]
-    named: Mapping[tuple[int, str], str]
+    sizes: ConfigSizes
     reserved: set[str]
     main: dtype
     is_model: bool = False
@@ -189,16 +192,17 @@ class _DefinitionLines:
         reserved = frozenset(taken)
         for slot in (*made.sizes, *bound, *states, *(slot for slot, _ in made.inputs), *steps):
             if id(slot) not in self.local and id(slot) not in outputs:
-                self.local[id(slot)] = name = local_name(slot.hint, taken, reserved)
+                self.local[id(slot)] = name = local_name(slot, taken, reserved)
                 taken.add(name)
+        shown = TakenNames([*self.local.values(), *made.parts, *made.weights])
         for slot, text in made.outputs:
             given = text.pieces[0] if len(text.pieces) == 1 else None
             self.local[id(slot)] = slot.hint
             if len(made.outputs) > 1 and not self.is_model:
                 same = isinstance(given, Slot) and given.hint == slot.hint
-                name = self.local[id(given)] if same else free_name([slot.hint], taken)
+                name = self.local[id(given)] if same else free_name([slot.hint], shown)
                 self.local[id(slot)] = name
-                taken.add(name)
+                shown.add(name)
 
     def lines(self) -> Iterator[str]:
         """The lines, without an indentation of their own."""
@@ -238,8 +242,8 @@ class _DefinitionLines:
                 return self.local[id(piece)]
             case DefinitionName():
                 return self.names[id(piece.to)]
-            case SizeNumber(value, role):
-                return self.named.get((value, role), str(value))
+            case SizeNumber():
+                return self.sizes.name(piece, self.definition) or str(piece.value)
             case Dim():
                 return self.dims.get(piece, str(piece))
             case Keyword():

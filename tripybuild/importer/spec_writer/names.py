@@ -4,7 +4,7 @@ import itertools
 import re
 from collections.abc import Iterable, Sequence, Set as AbstractSet
 
-from tripybuild.importer.spec_writer.texts import is_name
+from tripybuild.importer.spec_writer.texts import Slot, is_name
 
 _BETWEEN = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])|\W+", re.ASCII)
 _LETTERS = {"x": "xyzuvw", "H": "HWDLMN"}  # names of inputs, and of sizes that they say
@@ -61,8 +61,9 @@ def free_name(options: Sequence[str], taken: TakenNames, without: str = "") -> s
     return taken.numbered(options[-1])
 
 
-def local_name(hint: str, taken: TakenNames, reserved: AbstractSet[str]) -> str:
+def local_name(slot: Slot, taken: TakenNames, reserved: AbstractSet[str]) -> str:
     """A name that is free; one that means something else says that it is a value."""
+    hint = slot.hint
     if hint == "_":
         return "_"
     if hint in _LETTERS:
@@ -71,4 +72,6 @@ def local_name(hint: str, taken: TakenNames, reserved: AbstractSet[str]) -> str:
     base = re.sub(r"_\d+$", "", first)
     if first in reserved:
         return free_name([f"{base}_value"], taken)
+    if slot.other and base in taken:
+        return free_name([slot.other], taken)
     return free_name([first, base], taken, without="" if first == base else base)

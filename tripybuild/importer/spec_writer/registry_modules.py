@@ -50,10 +50,10 @@ class RegistryModules:
                 for flags in _flags(part):
                     sizes = _Match(self, part, node, run).sizes(flags)
                     if sizes is not None:
-                        return self._text(part, sizes)
+                        return self._text(part, sizes, node.path)
         return None
 
-    def _text(self, part: Part, sizes: Mapping[str, Any]) -> Text:
+    def _text(self, part: Part, sizes: Mapping[str, Any], path: str) -> Text:
         counted = _plain_sizes(part)
         given: list[Text] = []
         last: list[Keyword] = []
@@ -71,7 +71,8 @@ class RegistryModules:
                 continue
             is_gapless = is_gapless and parameter.default is None
             role = "size" if parameter.name in counted else parameter.name
-            text = literal(value, role, parameter.name)
+            kind = "rows" if parameter.name.startswith("num_") else "weight"
+            text = literal(value, role, parameter.name, f"{kind} {path}:{parameter.name}")
             given.append(text if is_gapless else Text.of(f"{parameter.name}=", text))
         return Text.of(part.name, listed(given, "(", ""), *last, ")")
 

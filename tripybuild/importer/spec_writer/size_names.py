@@ -1,27 +1,48 @@
 """Names of sizes: numbers of a spec that are values of the model's configuration.
 
-A number is named where the configuration has it under a key that says a size, or where it follows
-from two of those. The names are the configuration's own, which readers know.
+A number is named where the configuration has it under a key that can say what the number is there:
+a table of places has as many rows as there are positions, and no weight is as wide as there are
+heads. Numbers that follow from two of those are said by them. The names are the configuration's
+own, which readers know; where there is more than one configuration, with the name of its model.
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from tripybuild.importer.call_program import CallProgram
 from tripybuild.importer.spec_writer.definition import Definition
 from tripybuild.importer.spec_writer.texts import SizeNumber, is_name
+from tripybuild.symbolic.dims import Dim
 
-SMALLEST = 3  # smaller numbers are axes, halves and pairs
+SMALLEST = 3  # smaller numbers are axes, halves and pairs, but for rows of a table
 LARGEST_FACTOR = 4  # of the width, as that of a perceptron in the middle
 NARROW = 12  # a width of which multiples are that by chance
-_COUNT = re.compile(r"layer|depth|block")
-_SIZE = re.compile(
-    r"size|dim|width|d_|heads?$|n_head|vocab|positions|embd|channels|labels|classes|ffn|inner"
+_NO_SIZE = re.compile(r"_ids?$|token|version|seed|stride|kernel|per_|group|bucket|window")
+_POSITIONS = re.compile(r"position_embeddings$|n_positions|_positions$|n_ctx|context")
+_HEADS = re.compile(r"heads?$|n_head")
+# What a key says by its name, and where a number can be that: the first key that fits is asked.
+_PLACES = tuple(
+    (re.compile(key), re.compile(place))
+    for key, place in (
+        (r"layer(?!_?norm)|depth|block", r"list "),
+        (_POSITIONS.pattern, r"rows \S*(pos|wpe)"),
+        (r"type_vocab", r"rows \S*(type|segment)"),
+        (r"vocab", r"rows (?!\S*(pos|wpe|type|segment))|weight |last |data \S*(weight|embed)"),
+        (r"image|patch|crop", r"(data|last) \S*(pixel|image)"),
+        (r"channels", r"weight \S*in_channels|data \S*(pixel|image)"),
+        (_HEADS.pattern, r"data"),
+        (r"size|dim|width|d_|embd|labels|classes|ffn|inner", r"data|last|weight"),
+    )
 )
-_NO_SIZE = re.compile(r"_ids?$|token|version|seed|stride|kernel|per_")
-_HEADS = re.compile(r"heads?$")
+_MAIN = re.compile(r"(hidden_size|d_model|n_embd|embed_dim|^dim)$")
+_HEAD = "head_dim"
+_TOKENS = 2  # dimensions of words: the batch and the length
+_SIDES = re.compile(r"encoder|decoder|text|vision|audio|qformer")
+
+_Place = tuple[int, str, str, str]
 
 
 @dataclass(frozen=True)
@@ -30,11 +51,21 @@ class ConfigSizes:
 
     Attributes:
         sizes: Their names, with numbers or expressions over those before.
-        named: How a number is written, by number and role.
+        named: How a number is written, by the number and where it stands.
+        ranges: How the largest sizes of dynamic dimensions are written, by dimension.
     """
 
     sizes: Mapping[str, object] = field(default_factory=dict)
-    named: Mapping[tuple[int, str], str] = field(default_factory=dict)
+    named: Mapping[_Place, str] = field(default_factory=dict)
+    ranges: Mapping[str, str] = field(default_factory=dict)
+
+    def name(self, number: SizeNumber, definition: Definition) -> str | None:
+        """How a number in a definition is written; None where it has no name."""
+        return self.named.get(_place(number, definition))
+
+
+def _place(number: SizeNumber, definition: Definition) -> _Place:
+    return number.value, number.role, number.place, definition.path
 
 
 def name_sizes(
@@ -48,63 +79,117 @@ def name_sizes(
         taken: Names that mean something else.
     """
     used = Counter(
-        (piece.value, piece.role)
+        _place(piece, definition)
         for definition in definitions
         for piece in definition.pieces()
-        if isinstance(piece, SizeNumber)
+        if isinstance(piece, SizeNumber) and piece.role in ("size", "count")
     )
-    known = {n: v for n, v in _values(program.config) if v >= SMALLEST}
-    free = {n: v for n, v in known.items() if is_name(n) and n not in {*taken}}
-    named: dict[tuple[int, str], str] = {}
-    for role, pattern in (("count", _COUNT), ("size", _SIZE)):
-        for name, value in free.items():
-            fits = bool(_COUNT.search(name)) == (role == "count") and pattern.search(name)
-            if fits and not _NO_SIZE.search(name) and (value, role) in used:
-                named.setdefault((value, role), name)
-    sizes: dict[str, object] = {n: free[n] for n in free if n in named.values()}
-    _name_heads(used, free, named, sizes)
+    own = {*taken}
+    free = {n: v for n, v in _values(program.config) if is_name(n) and n not in own and v > 1}
+    named: dict[_Place, str] = {}
+    for place in used:
+        fitting = [name for name in free if free[name] == place[0] and _rule(name, place) >= 0]
+        if fitting:
+            named[place] = max(fitting, key=partial(_rank, place))
+    expressions = _name_heads(used, free, named)
     _name_multiples(used, named)
-    return ConfigSizes(sizes, named)
+    longest = _longest(program, free)
+    texts = [*named.values(), *expressions.values(), *longest.values()]
+    read = {*re.findall(r"\w+", " ".join(texts))}
+    sizes = {**{n: v for n, v in free.items() if n in read}, **expressions}
+    return ConfigSizes(sizes, named, longest)
 
 
 def _values(config: Mapping[str, object]) -> Iterator[tuple[str, int]]:
-    """The whole numbers of a configuration; those of one inside of it come behind its own."""
+    """The whole numbers of a configuration; those of one inside of it come behind its own.
+
+    Those of several have the name of their model in front.
+    """
     for name, value in config.items():
         if isinstance(value, int) and not isinstance(value, bool):
             yield name, value
-    inner = [value for value in config.values() if isinstance(value, Mapping)]
-    if len(inner) == 1:
-        yield from _values(inner[0])
+    inner = {name: value for name, value in config.items() if isinstance(value, Mapping)}
+    models = {n.removesuffix("_config"): v for n, v in inner.items() if n.endswith("_config")}
+    for model, values in models.items():
+        start = f"{model}_" if len(models) > 1 else ""
+        yield from ((f"{start}{name}", value) for name, value in _values(values))
+
+
+def _rule(name: str, place: _Place) -> int:
+    """The number of the rule by which a key can be what a number is; -1 if it cannot."""
+    value, _, where, path = place
+    least = SMALLEST if where.startswith(("data", "last", "weight")) else 2
+    sides = {*_SIDES.findall(name)}
+    around = {*_SIDES.findall(f"{path} {where}")}
+    if _NO_SIZE.search(name) or value < least or (sides and around and not sides & around):
+        return -1
+    for number, (key, places) in enumerate(_PLACES):
+        if key.search(name):
+            return number if places.match(where) else -1
+    return -1
+
+
+def _rank(place: _Place, name: str) -> tuple[bool, bool, int, bool]:
+    """How well a key fits: that of the same model, then the one that says the most."""
+    is_far = "vocab" in name and not place[2].startswith("rows")
+    sides = {*_SIDES.findall(name)} & {*_SIDES.findall(f"{place[3]} {place[2]}")}
+    return bool(sides), not is_far, -_rule(name, place), bool(_MAIN.search(name))
 
 
 def _name_heads(
-    used: Counter[tuple[int, str]],
-    free: Mapping[str, int],
-    named: dict[tuple[int, str], str],
-    sizes: dict[str, object],
-) -> None:
-    """The size of a head is the width through the number of heads."""
-    heads = [n for n in free if _HEADS.search(n) and free[n] not in (1, 2)]
-    widths = [n for (value, role), n in named.items() if role == "size" and value == free[n]]
-    for count in heads[:1]:
-        for width in sorted(widths, key=lambda name: -used[free[name], "size"])[:1]:
-            head, rest = divmod(free[width], free[count])
-            key = (head, "size")
-            if not rest and head >= SMALLEST and key in used and key not in named:
-                named[key] = "head_dim"
-                sizes[count] = free[count]
-                sizes["head_dim"] = f"{width} // {count}"
+    used: Counter[_Place], free: Mapping[str, int], named: dict[_Place, str]
+) -> dict[str, str]:
+    """The size of a head is the width through the number of heads; what weights have of both."""
+    heads = sorted((n for n in free if _HEADS.search(n)), key=lambda n: "k" in n.split("_")[0])
+    heads = [n for n in heads if free[n] > 1]
+    main = next((n for n in named.values() if _MAIN.search(n)), None)
+    expressions = {}
+    if _HEAD in free:
+        size = free[_HEAD]
+    elif main is not None and heads and free[main] % free[heads[0]] == 0:
+        size = free[main] // free[heads[0]]
+        expressions[_HEAD] = f"{main} // {heads[0]}"
+    else:
+        return {}
+    products = {free[n] * size: f"{n} * {_HEAD}" for n in reversed(heads)}
+    for place in used.keys() - named.keys():
+        value, role, where, _ = place
+        if role != "size" or value < SMALLEST:
+            continue
+        if value == size and not where.startswith("rows"):
+            named[place] = _HEAD
+        elif value in products and where.startswith("weight"):
+            named[place] = products[value]
+        elif value * 2 == size and re.match(r"last|weight \S*freq", where):
+            named[place] = f"{_HEAD} // 2"
+    is_read = any(_HEAD in text for text in named.values())
+    return expressions if is_read else {}
 
 
-def _name_multiples(used: Counter[tuple[int, str]], named: dict[tuple[int, str], str]) -> None:
+def _name_multiples(used: Counter[_Place], named: dict[_Place, str]) -> None:
     """Small multiples of the size that there is most often."""
-    widths = [each for each in named if each[1] == "size"]
+    widths: Counter[tuple[int, str]] = Counter()
+    for place, name in named.items():
+        if place[1] == "size" and is_name(name):
+            widths[place[0], name] += used[place]
     if not widths:
         return
-    width = max(widths, key=lambda each: used[each])
-    if width[0] < NARROW:
-        return
-    for factor in range(2, LARGEST_FACTOR + 1):
-        key = (factor * width[0], "size")
-        if key in used:
-            named.setdefault(key, f"{factor} * {named[width]}")
+    ((width, name), _), *_ = widths.most_common()
+    for place in used.keys() - named.keys() if width >= NARROW else ():
+        factor, rest = divmod(place[0], width)
+        if place[1] == "size" and not rest and 2 <= factor <= LARGEST_FACTOR:
+            named[place] = f"{factor} * {name}"
+
+
+def _longest(program: CallProgram, free: Mapping[str, int]) -> dict[str, str]:
+    """The dimensions of words, which go as far as there are positions."""
+    lengths = {
+        str(size)
+        for value in program.graph.inputs
+        if value.dtype.kind == "integer" and value.rank == _TOKENS
+        for size in value.shape[1:]
+        if isinstance(size, Dim)
+    }
+    positions = {value: name for name, value in free.items() if _POSITIONS.search(name)}
+    ranges = {n: each.max for n, each in program.ranges.items() if n in lengths}
+    return {n: positions[most] for n, most in ranges.items() if most in positions}

@@ -43,19 +43,25 @@ _SUBSCRIPT = "__getitem__"
 class SizeNumber:
     """A number that can become the name of a size; `role` says what it is there.
 
-    `hint` is what a size is called that takes its place.
+    `hint` is what a size is called that takes its place, and `place` where it stands: in `data`, as
+    the `last` size of some, or in a `weight` or its `rows`, with the path and the parameter.
     """
 
     value: int
     role: str = "size"
     hint: str = field(default="size", compare=False)
+    place: str = field(default="data", compare=False)
 
 
 @dataclass(eq=False, slots=True)
 class Slot:
-    """The name of a value in a definition; `hint` is what it is called if that is free."""
+    """The name of a value in a definition.
+
+    `hint` is what it is called if that is free, and `other` what it is called otherwise.
+    """
 
     hint: str
+    other: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +145,11 @@ def listed(items: Iterable[Text], opening: str = "[", closing: str = "]") -> Tex
     return Text.of(opening, *parts, closing)
 
 
-def size_text(size: Size, role: str = "size", hint: str = "size") -> Text:
+def size_text(size: Size, role: str = "size", hint: str = "size", place: str = "data") -> Text:
     """A size: a number that can have a name, or an expression over symbols."""
     if isinstance(size, Dim):
         return Text((size,), ATOM if str(size).isidentifier() else SUM)
-    return Text((SizeNumber(int(size), role, hint),), ATOM if size >= 0 else UNARY)
+    return Text((SizeNumber(int(size), role, hint, place),), ATOM if size >= 0 else UNARY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,19 +160,31 @@ class TypeText:
     shape: Text
 
     @classmethod
-    def of(cls, type: TensorType) -> "TypeText":
-        """That of a value."""
-        return cls(type.dtype, listed(map(size_text, type.shape or [])))
+    def of(cls, type: TensorType, name: str) -> "TypeText":
+        """That of an input that is called so."""
+        shape = list(type.shape or [])
+        places = [f"data {name}"] * (len(shape) - 1) + [f"last {name}"]
+        sizes = (size_text(size, place=at) for size, at in zip(shape, places, strict=False))
+        return cls(type.dtype, listed(sizes))
+
+    @classmethod
+    def of_weight(cls, type: TensorType, path: str) -> "TypeText":
+        """That of a weight."""
+        shape = list(type.shape or [])
+        hints = [*(["rows"] * (len(shape) - 1)), "columns"]
+        place = f"weight {path}"
+        sizes = (size_text(n, hint=h, place=place) for n, h in zip(shape, hints, strict=False))
+        return cls(type.dtype, listed(sizes))
 
 
-def literal(value: object, role: str = "", hint: str = "size") -> Text:
+def literal(value: object, role: str = "", hint: str = "size", place: str = "data") -> Text:
     """A value that is no tensor."""
     match value:
         case bool() | None:
             return Text.of(repr(value))
         case int() | Dim():
             if role or isinstance(value, Dim):
-                return size_text(value, role, hint)
+                return size_text(value, role, hint, place)
             return Text.of(str(value), strength=ATOM if value >= 0 else UNARY)
         case float():
             text = repr(value) if value == value else "nan"  # noqa: PLR0124 - NaN
@@ -176,7 +194,7 @@ def literal(value: object, role: str = "", hint: str = "size") -> Text:
         case str():
             return Text.of(f'"{value}"' if "'" in value else f"'{value}'")
         case list() | tuple():
-            return listed(literal(each, role, hint) for each in value)
+            return listed(literal(each, role, hint, place) for each in value)
     message = f"{value!r} has no form in a spec"
     raise TypeError(message)
 
@@ -253,15 +271,16 @@ class CallPrinter:
             return literal(value)
         return self._any(value, _role(attribute))
 
-    def _any(self, value: object, role: str = "") -> Text:
+    def _any(self, value: object, role: str = "", place: str = "data") -> Text:
         match value:
             case CallValue():
                 return self.value(value)
             case list() | tuple():
-                return listed(self._any(each, role) for each in value)
+                items = [self._any(each, role) for each in value[:-1]]
+                return listed([*items, *(self._any(each, role, "last") for each in value[-1:])])
             case slice():
                 return self._entry(value)
-        return literal(value, role)
+        return literal(value, role, place=place)
 
 
 def _is_tensor(value: object) -> bool:

@@ -22,6 +22,7 @@ class ValueNames:
         self._inner: dict[int, str] = {}
         self._inputs: dict[ModuleRun, list[str | None]] = {}
         self._readers: dict[int, int] = {}
+        self._within: dict[int, tuple[str | None, str]] = {}
         for path, weight in program.weights.items():
             last = [each for each in path.split(".") if each.isidentifier()][-2:]
             self._inner[id(weight)] = "_".join(last)
@@ -40,8 +41,9 @@ class ValueNames:
             around = statements[: depth + 1]
             is_last = around != following[: depth + 1]
             targets = statements[depth].targets
-            if len(results) == 1 and is_last and self._is_first(calls, at, around):
-                targets = targets[:1]
+            if len(results) == 1 and is_last and targets:
+                self._read_whole(calls, at, around)
+                continue
             if len(results) != len(targets) or not (is_last or len(results) > 1):
                 continue
             for value, name in zip(results, targets, strict=True):
@@ -50,20 +52,47 @@ class ValueNames:
                     if (module := statements[depth].module) is not None:
                         self._found[id(value), module] = name
 
-    def _is_first(self, calls: Sequence[Call], at: int, around: Sequence[SourceStatement]) -> bool:
-        """Whether the last call of a statement of several targets gives all that is read of it.
+    def _read_whole(
+        self, calls: Sequence[Call], at: int, around: Sequence[SourceStatement]
+    ) -> None:
+        """Names for what is read of a statement, of which this is the last call.
 
-        It is the first target then, as that which is used: others are further results of a module.
+        What alone is read is the first target, and others are what a module gives in addition. Of
+        several each must come from what had its name before.
         """
-        targets = around[-1].targets
-        if len(targets) < 2 or targets[0] in _NO_NAMES:
-            return False
-        before = at - 1
-        while before >= 0 and _statements(calls[before])[: len(around)] == around:
-            if any(self._readers.get(id(value), 0) > at for value in calls[before].results):
-                return False
-            before -= 1
-        return True
+        first, statement = at, around[-1]
+        while first > 0 and _statements(calls[first - 1])[: len(around)] == around:
+            first -= 1
+        made = [value for call in calls[first : at + 1] for value in call.results]
+        read = [value for value in made if self._readers.get(id(value), 0) > at]
+        if len(statement.targets) == 1:
+            read = list(calls[at].results)
+        named = list(zip(read, statement.targets, strict=False))
+        if len(read) > 1 and not all(self._comes_from(v, made, statement) == n for v, n in named):
+            return
+        for value, name in named if len(read) in (1, len(statement.targets)) else ():
+            if name not in _NO_NAMES:
+                self._inner.setdefault(id(value), name)
+                if statement.module is not None:
+                    self._found[id(value), statement.module] = name
+        if len(read) == 1 and statement.targets[0] not in _NO_NAMES:
+            alike = (each for each in made if each.dtype is read[0].dtype)
+            within = statement.module, statement.targets[0]
+            self._within |= {id(v): within for v in alike if id(v) not in self._within}
+
+    def _comes_from(
+        self, value: CallValue, made: Sequence[CallValue], statement: SourceStatement
+    ) -> str | None:
+        """The one target whose value of before a value is made of."""
+        inside, waiting, found = {*map(id, made)}, [value], set()
+        while waiting:
+            each = waiting.pop()
+            if id(each) in inside and each.call is not None:
+                waiting += tensors_of([*each.call.arguments.values()])
+                inside.discard(id(each))
+            elif (name := self._inner.get(id(each))) in statement.targets:
+                found.add(name)
+        return found.pop() if len(found) == 1 else None
 
     def origin(self, run: ModuleRun) -> str:
         """Where the class of a module is declared: the file with its line, as far as is known."""
@@ -83,6 +112,9 @@ class ValueNames:
         is_own = all(call is None or _module(call) == path for call in (v.call for v in values))
         if None in names and (is_own or len(values) > 1):
             names = [self._inner.get(id(value)) for value in values]
+        if len(names) == 1 and names == [None]:
+            module, name = self._within.get(id(values[0]), (None, None))
+            names = [name if module == path and values[0].dtype.kind != "boolean" else None]
         return names if None not in names else [None] * len(names)
 
     def inner(self, value: CallValue) -> str | None:
@@ -142,7 +174,12 @@ def input_hint(value: CallValue) -> str:
     """What an input is called: as the program's, or by what it holds."""
     if value.call is None and value.weight is None and value.name:
         return value.name
-    return "mask" if value.dtype.kind == "boolean" else "x"
+    return role_hint(value) or "x"
+
+
+def role_hint(value: CallValue) -> str | None:
+    """What a value is called by its dtype alone."""
+    return "mask" if value.dtype.kind == "boolean" else None
 
 
 def _statements(call: Call | None) -> Sequence[SourceStatement]:
