@@ -2,6 +2,7 @@
 
 import gc
 import json
+import runpy
 import subprocess
 import sys
 import tempfile
@@ -295,3 +296,25 @@ def test_a_folder_that_fits_no_model_is_one_diagnostic(
     (found,) = caught.value.diagnostics
     assert found.code in {"import-architecture", "weight-missing"}
     assert words in f"{found.message} {found.hint}"
+
+
+def test_a_saved_program_is_compared_with_the_module_that_is_named(
+    model: Path, tmp_path: Path
+) -> None:
+    """Its own program is never run; other weights are told, with what to do."""
+    names = runpy.run_path(str(model))
+    program = torch.export.export(names["block"].eval(), names["args"])
+    torch.export.save(program, tmp_path / "block.pt2")
+    other = tmp_path / "other.py"
+    other.write_text(MODEL.replace("manual_seed(0)", "manual_seed(1)"), encoding="utf-8")
+    said = "Not compared with its source: a file's own program is never run; `--verify-with"
+    for peer, code, words in (
+        ([], 0, said),
+        (["--verify-with", f"{model}:block"], 0, "Compared with its source: 1 output differs"),
+        (["--verify-with", f"{other}:block"], 1, "hint: the spec is written all the same"),
+        (["--verify-with", f"{model}:failing"], 1, "no such thing"),
+        (["--verify-with", str(model)], 1, "name a function of it"),
+    ):
+        where = ["-o", tmp_path / "spec", "--force"]
+        found, text = ran("import", tmp_path / "block.pt2", *where, *peer)
+        assert (found, words in " ".join(text.split())) == (code, True), text

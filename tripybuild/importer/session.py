@@ -326,7 +326,7 @@ def source_outputs(
 ) -> Mapping[str, Array] | str:
     """Give what a source gives for the inputs, by output, or why it is not run."""
     if program.run is None and path.suffix != ".onnx":
-        return "a file's own program is not loaded; import the `ExportedProgram` to compare"
+        return "a file's own program is never run; `--verify-with FILE.py:model` runs its module"
     if program.run is None and importlib.util.find_spec("onnxruntime") is None:
         return "`onnxruntime` is not installed"
     try:

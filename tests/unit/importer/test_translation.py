@@ -439,7 +439,7 @@ hint: declare an alias or a composition that says it, for `aten`
 error[import-disagreement]: this call of ATen's `relu` would be read as another type
 note: `relu` as `relu`: it is read as tensor<Bx4xf32>, and the source states tensor<Bx5xf32>
 note: at relu_0
-hint: the alias or the composition is wrong: mend it, or report it
+hint: no fault of the model: report these lines, or say this in a registry of your own
 
 error[import-unread]: no operator is ATen's `vision.roi_align`
 note: at roi_align_0

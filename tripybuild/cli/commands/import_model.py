@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
 _DYNAMIC = re.compile(r"(?P<input>[A-Za-z_]\w*)=(?P<sizes>[^=].*)", re.ASCII)
 _FIXED = "_"
+_MISMATCH = (
+    "the spec is written all the same: with steps as further `outputs:` it tells where the two "
+    "part; `args` or `--input` with other values tell whether these ones are at an edge"
+)
 
 
 class DynamicSizes(NamedTuple):
@@ -78,6 +82,13 @@ def import_model(
             "--verify/--no-verify", help="Run both programs on the same inputs, and compare."
         ),
     ] = True,
+    verify_with: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE.py:model",
+            help="The module of a Python file, which is run, to compare a model.pt2 with.",
+        ),
+    ] = None,
     inputs: Inputs = None,
     varying: Annotated[
         list[DynamicSizes] | None,
@@ -117,6 +128,7 @@ def import_model(
         {each.name: array_files.read(each.path, each.name) for each in constants or []},
     )
     known = request.registry()
+    peer = None if verify_with is None else _peer(verify_with)
     read = _read(source, request, known, inputs or [])
     paths = _write(read, request, known, output, scaffold, force=force)
     seconds = time.perf_counter() - start
@@ -128,7 +140,7 @@ def import_model(
         "notes": list(read.notes),
         "seconds": round(seconds, 3),
     }
-    differences = _verify(source, read, request, paths[0], lines) if verify else None
+    differences = _verify(source, read, request, paths[0], lines, peer) if verify else None
     if differences is not None:
         data["differences"] = {each.name: each.size for each in differences}
     diagnostics = tuple(_mismatches(paths[0], differences or []))
@@ -196,8 +208,22 @@ def _read_python(
     """Export the module that a Python file has, or that a function of it gives."""
     from tripybuild.importer.pytorch.module_export import (  # noqa: PLC0415 - heavy
         ModuleInputs,
-        is_module,
         read_module,
+    )
+
+    found, file = _load_module(asked)
+    varying = {**getattr(file, "dynamic", {}), **request.dynamic}
+    named = {each.name for each in inputs}
+    args = () if named else tuple(getattr(file, "args", ()))
+    kwargs = {**getattr(file, "kwargs", {}), **request.inputs}
+    exported = ModuleInputs(args, kwargs, varying)
+    return read_module(found, exported, registry)
+
+
+def _load_module(asked: FunctionReference) -> tuple[Any, Any]:
+    """The module that a Python file has, or that a function of it gives, and the file's names."""
+    from tripybuild.importer.pytorch.module_export import (  # noqa: PLC0415 - heavy
+        is_module,
         require_torch,
     )
 
@@ -210,16 +236,26 @@ def _read_python(
         message = f"`{asked.path}` of `{asked.file}` gives `{type(found).__name__}`, and no module"
         hint = "name a `torch.nn.Module`, or a function that returns one"
         raise DiagnosticError(Diagnostic("wrong-type", message, hint=hint))
-    varying = {**getattr(file, "dynamic", {}), **request.dynamic}
-    named = {each.name for each in inputs}
-    args = () if named else tuple(getattr(file, "args", ()))
-    kwargs = {**getattr(file, "kwargs", {}), **request.inputs}
-    exported = ModuleInputs(args, kwargs, varying)
-    return read_module(found, exported, registry)
+    return found, file
+
+
+def _peer(text: str) -> Any:
+    """The module to compare with."""
+    asked = program(Path(text))
+    if asked is None:
+        message = f"`{text}` is no module of a Python file"
+        hint = "`--verify-with` takes `FILE.py:model`"
+        raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
+    return _load_module(asked)[0]
 
 
 def _verify(
-    source: Path, read: "ForeignProgram", request: "ImportRequest", spec: Path, lines: list[str]
+    source: Path,
+    read: "ForeignProgram",
+    request: "ImportRequest",
+    spec: Path,
+    lines: list[str],
+    peer: Any,
 ) -> "list[OutputDifference] | None":
     """Run both programs, and say how far apart they are."""
     from tripybuild.importer.session import (  # noqa: PLC0415 - heavy
@@ -229,7 +265,15 @@ def _verify(
     )
 
     inputs = example_inputs(read)
-    expected = source_outputs(source, read, request, inputs)
+    expected: Mapping[str, Any] | str
+    if peer is None:
+        expected = source_outputs(source, read, request, inputs)
+    else:
+        from tripybuild.importer.pytorch.module_export import (  # noqa: PLC0415 - heavy
+            module_outputs,
+        )
+
+        expected = module_outputs(peer, read, inputs)
     if isinstance(expected, str):
         lines.append(f"Not compared with its source: {expected}")
         return None
@@ -255,6 +299,7 @@ def _mismatches(spec: Path, found: "Sequence[OutputDifference]") -> "Sequence[Di
             "import-mismatch",
             f"the output `{each.name}` of `{spec}` differs from its source by {each.size:.1e} of "
             f"its largest value, and {each.tolerance:.0e} is tolerated",
+            hint=_MISMATCH,
         )
         for each in found
         if not each.is_small

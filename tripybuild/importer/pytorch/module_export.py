@@ -126,6 +126,40 @@ def export_without_gradients(
     return exported
 
 
+def module_outputs(
+    module: "torch.nn.Module", read: ForeignProgram, inputs: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What a module gives for the inputs of a program that was saved of it, by output.
+
+    Args:
+        module: The module.
+        read: The program.
+        inputs: Arrays: by parameter of `forward` where all of them have such names, or in order.
+
+    Raises:
+        DiagnosticError: The module cannot be called with them, or gives another number of results.
+    """
+    import torch  # noqa: PLC0415 - heavy, and an extra
+
+    tensors = {name: _to_torch(each) for name, each in inputs.items()}
+    known = inspect.signature(module.forward).parameters
+    by_name = all(name in known for name in tensors)
+    args, kwargs = ((), tensors) if by_name else (tuple(tensors.values()), {})
+    with _report_failures("run"), _evaluation(module), torch.no_grad(), _quiet():
+        return outputs_of(module(*args, **kwargs), read)
+
+
+def _to_torch(array: Any) -> "torch.Tensor":
+    """An array as a tensor, also of a dtype that NumPy itself lacks."""
+    import torch  # noqa: PLC0415 - heavy, and an extra
+
+    try:
+        return torch.from_numpy(array)
+    except TypeError:
+        bits = torch.from_numpy(array.view(f"int{8 * array.itemsize}"))
+        return bits.view(getattr(torch, array.dtype.name))
+
+
 def decompose_program(program: "ExportedProgram", registry: Registry) -> "ExportedProgram":
     """Decompose a program; what PyTorch raises is one diagnostic."""
     with _report_failures("decomposed"):

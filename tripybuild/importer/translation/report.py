@@ -41,7 +41,7 @@ def _diagnostic(program: ForeignProgram, failures: Sequence[Failure]) -> Diagnos
     code, hint = "import-unread", _hint(program, first)
     if failures[0].disagrees:
         code, message = "import-disagreement", f"{calls} would be read as another type"
-        hint = "the alias or the composition is wrong: mend it, or report it"
+        hint = "no fault of the model: report these lines, or say this in a registry of your own"
     elif reasons:
         message = f"no operator says {calls}"
         hint = f"declare an alias or a composition that says it, for `{program.system}`"
