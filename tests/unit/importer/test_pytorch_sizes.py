@@ -23,6 +23,10 @@ CASES = {
     "2 - s0": "2 - B",
     "4*s0/2": "2*B",
     "7": "7",
+    "TruncToInt(0.5*ToFloat(s0))": "B // 2",
+    "TruncToInt(Mul(Float('1.5', precision=53), ToFloat(s0)))": "3*B // 2",
+    "TruncToInt(2.0*ToFloat(s0))": "2*B",
+    "FloorToInt(FloatTrueDiv(ToFloat(s0), 4.0))": "B // 4",
 }
 
 
@@ -44,7 +48,9 @@ def test_a_size_is_read(sizes: SizeTable, text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "u0", "s0/2", "TruncToInt(0.5*s0)", "Where(s0 > 2, s0, 2)", "s0 > 2", "True", "s0**99",
+        "u0", "s0/2", "TruncToInt(1.3*s0)", "0.5*s0", "TruncToInt(0.5*s0 - 4.0)", "inf*s0",
+        "TruncToInt(1e300*s0)",
+        "TruncToInt(nan)", "Where(s0 > 2, s0, 2)", "s0 > 2", "True", "s0**99",
         "s0**s77", "s0/s77", "s0//0", "(", "(" * 300, "__import__('os')", "Max(s0, 'a')",
         "s0 // 'a'", "Integer()", "Symbol('u0')", "'s0'",
     ],

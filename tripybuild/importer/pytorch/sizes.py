@@ -11,12 +11,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from math import isfinite
 from typing import Any
 
 from tripybuild.symbolic.dims import RESERVED, Dim, Size, maximum, minimum
 from tripybuild.types.size_range import SizeRange
 
 _LONGEST, _DEEPEST, _LARGEST_POWER = 10_000, 100, 8
+_MOST_PARTS = 1 << 16  # of one, in a factor that a float is exactly
 _FREE = "STUVWXYZ"
 
 
@@ -90,6 +92,23 @@ def _quotient(left: Any, right: Any) -> Any:
     return _product(left, _Ratio(1, right))
 
 
+def _fraction(value: float) -> Any:
+    """A factor that a float is exactly, so that its products with sizes are not rounded."""
+    size, by = value.as_integer_ratio() if isfinite(value) else (0, 0)
+    if not 0 < by <= _MOST_PARTS or abs(size) > _MOST_PARTS:
+        raise ValueError(f"`{value}` is a number whose products are rounded")
+    return size if by == 1 else _Ratio(size, by)
+
+
+def _truncated(value: Any) -> Size:
+    """What is left of the point: the floor of what is not below zero."""
+    size = value.size if isinstance(value, _Ratio) else value
+    low = size if isinstance(size, int) else size.low
+    if low is None or low < 0:
+        raise ValueError("a size below zero is not cut off")
+    return _floor(value)
+
+
 def _power(base: Size, exponent: int) -> Any:
     if not isinstance(exponent, int) or not 0 < exponent <= _LARGEST_POWER:
         raise ValueError("the exponent of a size is a small number")
@@ -145,6 +164,9 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "IntTrueDiv": _quotient,
     "floor": _floor,
     "FloorToInt": _floor,
+    "TruncToInt": _truncated,
+    "ToFloat": _same,
+    "FloatTrueDiv": _quotient,
     "ceiling": _ceiling,
     "CeilToInt": _ceiling,
     "Identity": _same,
@@ -171,6 +193,10 @@ def _value(node: ast.expr, symbols: Mapping[str, Dim], depth: int = 0) -> Any:
         match node:
             case ast.Constant(value=int(value)) if not isinstance(value, bool):
                 return value
+            case ast.Constant(value=float(value)):
+                return _fraction(value)
+            case ast.Call(func=ast.Name(id="Float"), args=[ast.Constant(value=str(digits))]):
+                return _fraction(float(digits))
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return _product(_value(operand, symbols, depth + 1), -1)
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
