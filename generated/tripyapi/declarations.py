@@ -8,7 +8,7 @@ the file of each.
 DIGESTS: dict[str, str] = {
     "control/cond.yaml": "f15d828d9e2e28c3cf722ab0672ce15bfe7a2b26ddb02d9dd1c861ebdc7a008d",
     "control/plugin.yaml": "ab4c60f85a13a198c6e1f56ed6d3d8a584a61a9ab7a33289757811537da255f4",
-    "control/scan.yaml": "70b45f9a1e98b0d6c61b3a75beaa9ce9d8f0a9ea1038420ffbf8a5aaf4442514",
+    "control/scan.yaml": "11790606f334257503429615617952db8811b9c2d143b5b4d0f8aeb8069a994b",
     "control/while_loop.yaml": "c3d27c8f38a45c8101ad97fe0840cd0ffead5380551ba488c32773956230a540",
     "create/arange.yaml": "e13c2c567d7f7354e5c410cd2362e5d347ad6c8c4528642d14d664f04b1d5baa",
     "create/eye.yaml": "9f16b04070b7502004cfabcf8d50defaf629a49fbbe15806288b07cb9b146051",

@@ -2,8 +2,8 @@
 
 They are counted on an operation's declaration: a multiplication and an addition are two. What a
 declaration does not say follows from it: the operations of its decomposition, or one for each
-element of the results; the bytes of its inputs and outputs. Bodies of branches and loops count as
-nothing, since how often they run is not known.
+element of the results; the bytes of its inputs and outputs. A body counts as often as its operation
+is declared to run it; those of branches and of loops that data ends count as nothing.
 """
 
 from collections.abc import Iterable
@@ -33,7 +33,18 @@ def cost(operation: TraceOp) -> Cost:
     """What an operation costs, with or without symbols in its shapes."""
     if isinstance(operation, Constant):
         return Cost()
-    return Cost(_flops(operation), _bytes(operation))
+    own = Cost(_flops(operation), _bytes(operation))
+    counted = cost_function(type(operation), "turns")
+    if counted is None:
+        return own
+    turns: Size = counted(operation)
+    inside = sum((cost(e) for body in operation.bodies() for e in body.operations), Cost())
+    return own + Cost(turns * inside.flops, turns * inside.bytes)
+
+
+def has_unknown_turns(operation: TraceOp) -> bool:
+    """Whether the operation has bodies that count as nothing."""
+    return bool(operation.region_fields()) and cost_function(type(operation), "turns") is None
 
 
 def total(graph: Graph) -> Cost:

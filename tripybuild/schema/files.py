@@ -102,6 +102,10 @@ class CostEntry(StrictModel):
     bytes: Expression = Field(
         default=None, description="What it reads and writes; by default its inputs and outputs."
     )
+    turns: Expression = Field(
+        default=None,
+        description="How often its bodies run, whose cost counts as often; by default never.",
+    )
 
 
 class OperatorBody(StrictModel):

@@ -34,7 +34,7 @@ def reference_function(operation: type[TraceOp]) -> Callable[..., Any] | None:
 
 
 def cost_function(operation: type[TraceOp], quantity: str) -> Callable[..., Any] | None:
-    """The function that counts `flops` or `bytes` of operations of a class, if one is declared."""
+    """The function that counts `flops`, `bytes` or `turns` of a class, if one is declared."""
     return _generated_function(operation.__module__, "costs", quantity)
 
 

@@ -35,6 +35,12 @@ def squared(x):
     return x * x
 
 
+def summed(total, row):
+    """A turn of a loop: three products, and three sums."""
+    new = total + row * row
+    return [new, new]
+
+
 # (call, operations, bytes)
 HAND_WORKED = {
     # 2 * 3 * 5 results of 4 products, each multiplied and added
@@ -70,6 +76,12 @@ HAND_WORKED = {
     "half bytes": (lambda: tp.slice(given(9, dtype="int4"), [1], [5]), 0, 5),
     # max: 12, minus: 12, exp: 12, sum: 12, divided: 12
     "a composition": (lambda: tp.softmax(given(3, 4), 1), 60, 4 * 24),
+    # 5 turns: each reads a row once for the product, which it writes, and both for the sum
+    "a loop": (
+        lambda: tp.scan(summed, [given(3)], [given(5, 3)])[1],
+        5 * (3 + 3),
+        4 * (3 + 15 + 3 + 15) + 5 * 4 * (3 + 3 + 3 + 3 + 3),
+    ),
     "symbols": (lambda: given(B, 3) @ given(3, 5), B * 30, B * 32 + 60),
 }  # fmt: skip
 

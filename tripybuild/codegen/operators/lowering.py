@@ -34,7 +34,11 @@ BUILDERS = {
     "tensorrt": ("tripybuild.tensorrt", "layers as trt"),
     "onnx": ("tripybuild.onnx", "dialect as onnx"),
 }
-COUNTED = {"flops": "arithmetic operations", "bytes": "bytes read and written"}
+COUNTED = {
+    "flops": "arithmetic operations",
+    "bytes": "bytes read and written",
+    "turns": "runs of the bodies",
+}
 
 
 def lowering_snippet(operator: Operator, target: str) -> LoweringSnippet | None:

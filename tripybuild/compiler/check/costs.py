@@ -13,7 +13,7 @@ from math import prod
 
 from tripybuild.compiler.check.devices import Roofline
 from tripybuild.model.context import StepLocation
-from tripybuild.reference.cost import Cost, bytes_of, cost
+from tripybuild.reference.cost import Cost, bytes_of, cost, has_unknown_turns
 from tripybuild.symbolic.dims import Size, evaluate
 from tripybuild.trace.constants import Constant
 from tripybuild.trace.graph import Graph
@@ -120,7 +120,7 @@ class CostTable:
         places: dict[Value, str] = {}  # of weights, where paths are functions
         for operation, held in self._held_bytes(graph.operations):
             found, path = self._cost(operation), part_path(operation.location)
-            self.inside += bool(operation.region_fields())
+            self.inside += has_unknown_turns(operation)
             for tally in self._chain(path):
                 tally.operations[found] += 1
                 tally.memory = max(tally.memory, held)

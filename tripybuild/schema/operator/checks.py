@@ -112,7 +112,7 @@ def costs(operator: Operator) -> dict[str, str]:
         "bytes": "those of its inputs and outputs",
     }
     said = {name: f"`{' '.join(s.text.split())}`" for name, s in operator.cost.items()}
-    return {name: said.get(name, words) for name, words in usual.items()}
+    return {**usual, **said}
 
 
 def uses(operator: Operator, operators: Container[str]) -> tuple[str, ...]:

@@ -158,7 +158,7 @@ class _OperatorElaboration:
         return {**usual, **own}
 
     def cost(self) -> dict[str, Snippet]:
-        """Declared cost, `flops` and `bytes`; data movement has no operations."""
+        """Declared cost: `flops`, `bytes`, `turns`; data movement has no operations."""
         entry, document = self.get("cost")
         given = entry.model_fields_set if entry is not None else ()
         found = {n: self.snippet(getattr(entry, n), document, ("cost", n)) for n in sorted(given)}
