@@ -319,6 +319,16 @@ def test_operators_of_newer_opsets_have_bodies():
         assert only(made)[0].expand is not None
 
 
+def test_newer_versions_that_only_take_more_dtypes_are_those_of_the_table():
+    """A version with another attribute is, too, where that has its default."""
+    (found,) = only(model([node("Mod", "x x", "y")], [X], [Y], opset=28))
+    assert (found.domain, found.opset) == ("", NEWEST)
+    for mode, domain in (("DCR", ""), ("CRD", "ai.onnx")):
+        call = node("SpaceToDepth", "x", "y", blocksize=2, mode=mode)
+        (found,) = only(model([call], [X], [Y], opset=28))
+        assert found.domain == domain
+
+
 def test_constants_in_the_place_of_inputs():
     made = model([node("Reshape", "x s", "y")], [X, typed("s", "int64", (2,))], [Y])
     found = load_model(made, {"s": np.array([2, -1])})

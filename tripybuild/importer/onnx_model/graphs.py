@@ -26,6 +26,7 @@ from tripybuild.importer.onnx_model.names import (
     place_of,
 )
 from tripybuild.importer.onnx_model.schemas import (
+    arguments_in_table,
     attribute_value,
     find_schema,
     formals_of,
@@ -364,11 +365,11 @@ def _place_in_table(made: ForeignNode) -> None:
     What is newer has a domain of its own here, so that nothing but its definition says what it is.
     """
     if not made.domain and (made.opset or 0) > NEWEST:
-        schema = find_schema(made.operator, made.opset or 0, "")
-        if schema is not None and schema.since_version > NEWEST:
+        arguments = arguments_in_table(made.operator, made.opset or 0, made.arguments)
+        if arguments is None:
             made.domain = NEWER
         else:
-            made.opset = NEWEST
+            made.opset, made.arguments = NEWEST, arguments
 
 
 def stated_types(graph: "GraphProto") -> dict[str, "TypeProto"]:

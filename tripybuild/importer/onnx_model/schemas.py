@@ -1,6 +1,6 @@
 """Signatures of ONNX's operators, of the version that is in force, and the bodies of functions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,9 @@ from tripybuild.trace.values import TensorType
 
 if TYPE_CHECKING:
     from onnx import AttributeProto, FunctionProto, NodeProto, TypeProto
+
+# The versions beyond the table until here differ from it in dtypes and attributes alone.
+_ALIKE = 28
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,37 @@ def _runtime_formals(name: str) -> Formals | None:
     inputs = tuple(each.name for each in schema.inputs)
     variadic = bool(inputs) and schema.inputs[-1].variadic
     return Formals(inputs, variadic, {}, frozenset(schema.attributes))
+
+
+def arguments_in_table(
+    name: str, opset: int, arguments: Mapping[str, Any]
+) -> dict[str, Any] | None:
+    """The arguments of a call beyond the table as those of its newest version there.
+
+    None where the version in force means something else, or takes more than dtypes.
+    """
+    newer, older = (find_schema(name, each, "") for each in (opset, NEWEST))
+    if newer is None or newer.since_version <= NEWEST:
+        return dict(arguments)
+    if older is None or newer.since_version > _ALIKE:
+        return None
+    both = [_signature(each, older.attributes) for each in (newer, older)]
+    more = {n: e for n, e in newer.attributes.items() if n not in older.attributes}
+    defaults = {n: attribute_value(e.default_value) for n, e in more.items() if not e.required}
+    given = {n: arguments[n] for n in more if n in arguments}
+    if both[0] != both[1] or any(n not in defaults or defaults[n] != e for n, e in given.items()):
+        return None
+    return {n: each for n, each in arguments.items() if n not in more}
+
+
+def _signature(schema: Any, attributes: Iterable[str]) -> tuple[Any, ...]:
+    """What a version takes and gives, but for dtypes; of its attributes those that are named."""
+    formals = [
+        (each.name, each.option, each.type_str) for each in (*schema.inputs, *schema.outputs)
+    ]
+    found = [(name, schema.attributes.get(name)) for name in sorted(attributes)]
+    said = [(n, e and (e.type, e.required, attribute_value(e.default_value))) for n, e in found]
+    return formals, len(schema.inputs), said
 
 
 @cache

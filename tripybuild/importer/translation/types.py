@@ -140,6 +140,8 @@ class StatedSizes:
             if theirs.name is not None:
                 self._found[theirs.name] = ours
             return True  # nothing is stated of a size that data decides
+        if isinstance(ours, Dim) and not ours.symbols <= self._ranges.keys():
+            return _may_be(ours, theirs)  # the source knows its data
         alike = ours == theirs
         if isinstance(alike, bool):
             return alike
@@ -178,6 +180,13 @@ def is_lower_kind(type: dtype, other: dtype) -> bool:
 
 def _disagreement(found: TensorType, stated: TensorType) -> TypeDisagreement:
     return TypeDisagreement(f"it is read as {found}, and the source states {stated}")
+
+
+def _may_be(ours: Dim, theirs: Size) -> bool:
+    """Whether a size that data decides can be another one."""
+    if isinstance(theirs, Dim):
+        return True
+    return (ours.low or 0) <= theirs and (ours.high is None or theirs <= ours.high)
 
 
 def _symbols(size: Size) -> frozenset[str]:
