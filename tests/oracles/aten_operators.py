@@ -11,6 +11,7 @@ KEPT = (
     *("_native_batch_norm_legit_no_training", "_scaled_dot_product_flash_attention_for_cpu"),
     *("_unsafe_index", "_unsafe_view", "_upsample_bicubic2d_aa", "_upsample_bilinear2d_aa"),
     *("_weight_norm", "_weight_norm_interface", "lift_fresh_copy"),
+    *("_embedding_bag_forward_only", "_upsample_nearest_exact2d", "__lshift__", "__rshift__"),
 )
 # Operators that take graphs; they have no schema.
 HIGHER_ORDER = ("cond", "scan", "while_loop")

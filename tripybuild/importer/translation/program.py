@@ -72,13 +72,14 @@ def record(
         with within_budget(), fresh_symbols(), pause_gc():
             return _Translation(program, registry, libraries or [builtin_library()]).run()
     except UnreadProgramError as error:
-        simpler = program.without({each.node.operator for each in error.failures})
+        simpler = program.without(error.operators)
         if simpler is None:
             raise
         try:
             return record(simpler, registry, libraries)
-        except UnreadProgramError:
-            raise error from None  # what the model calls, and not what that is made of
+        except UnreadProgramError as left:
+            # What the model calls, and not what that is made of.
+            raise left if left.operators <= error.operators else error from None
 
 
 class _Translation:

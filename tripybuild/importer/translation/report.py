@@ -21,6 +21,11 @@ class UnreadProgramError(DiagnosticError):
         super().__init__(*found)
         self.program, self.failures = program, failures
 
+    @property
+    def operators(self) -> frozenset[str]:
+        """The operators of the source whose calls could not be said."""
+        return frozenset(each.node.operator for each in self.failures)
+
 
 def failure_report(program: ForeignProgram, failures: Sequence[Failure]) -> UnreadProgramError:
     """All that could not be said, by operator; the most frequent comes first."""
