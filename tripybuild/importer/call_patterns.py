@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from tripybuild.importer.call_arguments import default_of, inferred
 from tripybuild.importer.call_program import Call, CallValue
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.names import free_names
@@ -20,7 +21,6 @@ from tripybuild.schema.registry_index import operator_entries
 from tripybuild.symbolic.conditions import UndecidedSize
 from tripybuild.symbolic.dims import Dim
 from tripybuild.types.dtypes import BY_NAME, dtype
-from tripybuild.types.patterns import tensors
 from tripybuild.types.vocabulary import SHAPE
 
 _METHODS: Mapping[type[ast.AST], str] = {
@@ -42,7 +42,7 @@ _METHODS: Mapping[type[ast.AST], str] = {
 }
 
 
-class _UnboundError(Exception):
+class UnboundError(Exception):
     """An expression reads a name that is not bound yet."""
 
 
@@ -65,8 +65,6 @@ class CallPattern:
         defaults: What names are in a condition where nothing has bound them.
         calls: The calls that were compared, the last one first.
         owner: The operator whose inputs the names are, and whose shapes bind further names.
-        is_commutative: Whether operands may change places where a sign has an operator that is
-            also a reflected one.
     """
 
     operators: Mapping[str, Operator]
@@ -76,7 +74,6 @@ class CallPattern:
     bound: dict[str, Any] = field(default_factory=dict)
     defaults: Mapping[str, Any] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
-    is_commutative: bool = False
     owner: Operator | None = None
     snippets: int = 0
 
@@ -116,9 +113,7 @@ class CallPattern:
         kept, calls = dict(self.bound), len(self.calls)
         if self._match(node, value):
             return True
-        self.bound.clear()
-        self.bound.update(kept)
-        del self.calls[calls:]
+        self.restore(kept, calls)
         return False
 
     def _match(self, node: ast.expr, value: Any) -> bool:
@@ -141,6 +136,12 @@ class CallPattern:
             return self._call(node, value)
         return self._computed(node, value)
 
+    def restore(self, bound: Mapping[str, Any], calls: int) -> None:
+        """Forget what was bound and compared since."""
+        self.bound.clear()
+        self.bound.update(bound)
+        del self.calls[calls:]
+
     def _name(self, name: str, value: Any) -> bool:
         if name in self.bound:
             return same(self.bound[name], value)
@@ -152,20 +153,20 @@ class CallPattern:
     def _choice(self, test: ast.expr, body: ast.expr, other: ast.expr, value: Any) -> bool:
         try:
             return self.match(body if self.value(test) else other, value)
-        except _UnboundError:
+        except UnboundError:
             return self.match(body, value) or self.match(other, value)
 
     def _computed(self, node: ast.expr, value: Any) -> bool:
         try:
             return same(self.value(node), value)
-        except _UnboundError:
+        except UnboundError:
             return False
 
     def value(self, node: ast.expr) -> Any:
         """What an expression is, of what is bound.
 
         Raises:
-            _UnboundError: Something that it reads is not bound, or it has no value.
+            UnboundError: Something that it reads is not bound, or it has no value.
         """
         known = {*SHAPE.functions, *SHAPE.constants, *BY_NAME}
         wanted = (name for name in free_names(node) if name not in known)
@@ -173,7 +174,7 @@ class CallPattern:
         try:
             return evaluate(node, {**BY_NAME, **names}, SHAPE, passes=(UndecidedSize,))
         except (EvaluationError, UndecidedSize) as error:
-            raise _UnboundError(str(error)) from error
+            raise UnboundError(str(error)) from error
 
     @property
     def _shown(self) -> Mapping[str, Any]:
@@ -199,7 +200,7 @@ class CallPattern:
             return self.defaults[name]
         if name in self._shown:
             return self._shown[name]
-        raise _UnboundError(name)
+        raise UnboundError(name)
 
     # --- calls ---
 
@@ -212,9 +213,7 @@ class CallPattern:
             if call.operator == name and value.index == 0 and self._arguments(call, given):
                 self.calls.append(call)
                 return True
-            self.bound.clear()
-            self.bound.update(kept)
-            del self.calls[count:]
+            self.restore(kept, count)
         return False
 
     def _forms(self, node: ast.expr) -> Iterator[tuple[str, Mapping[str, ast.expr]]]:
@@ -241,8 +240,6 @@ class CallPattern:
             return
         parameters = [each.name for each in self.operators[found].arguments()]
         yield found, dict(zip(parameters, operands, strict=True))
-        if self.is_commutative and isinstance(sign, (ast.Add, ast.Mult)):
-            yield found, dict(zip(parameters, operands[::-1], strict=True))
 
     @staticmethod
     def _signatures(
@@ -280,7 +277,7 @@ class CallPattern:
         try:
             others = {**actual, **{name: self.value(node) for name, node in differ.items()}}
             one, other = (inferred(operator, each) for each in (actual, others))
-        except (_UnboundError, EvaluationError, UndecidedSize):
+        except (UnboundError, EvaluationError, UndecidedSize):
             return False
         return bool(one) and all(same(one[name], other[name]) for name in one)
 
@@ -308,38 +305,6 @@ def _renamed(node: ast.expr, names: Mapping[str, str]) -> ast.expr:
         if isinstance(each, ast.Name):
             each.id = names.get(each.id, each.id)
     return made
-
-
-def default_of(operator: Operator, name: str) -> Any:
-    """What an argument is that a call leaves out."""
-    attribute = operator.attributes.get(name)
-    if attribute is None or attribute.default is None:
-        return None
-    words = {word: word for each in operator.attributes.values() for word in _words(each.pattern)}
-    try:
-        return evaluate(attribute.default.program, {**BY_NAME, **words}, SHAPE)
-    except (EvaluationError, UndecidedSize):
-        return None
-
-
-def inferred(operator: Operator, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """What an operator computes of the arguments of a call, by name."""
-    names: dict[str, Any] = {**BY_NAME, **arguments}
-    for input in operator.inputs.values():
-        value = arguments.get(input.name)
-        for pattern in tensors(input.pattern):
-            bound: dict[str, Any] = {d.name: None for d in pattern.shape or () if d.name}
-            if isinstance(value, CallValue):
-                bound |= pattern.bindings(value.shape)
-                bound[pattern.element] = value.dtype
-            names |= {name: found for name, found in bound.items() if names.get(name) is None}
-    for name, snippet in operator.infer.items():
-        names[name] = evaluate(snippet.program, names, SHAPE, passes=(UndecidedSize,))
-    return {name: value for name, value in names.items() if name not in {*BY_NAME, *arguments}}
-
-
-def _words(pattern: object) -> Sequence[str]:
-    return getattr(pattern, "options", ()) if type(pattern).__name__ == "ChoicePattern" else ()
 
 
 def same(one: Any, other: Any) -> bool:

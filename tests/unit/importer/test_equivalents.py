@@ -1,6 +1,7 @@
 """Equivalents of operators: they compute what the operator does, and are found in programs."""
 
 import ast
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,10 +9,11 @@ from built_programs import ProgramBuilder
 from call_programs import run_calls
 
 import tripyapi as tp
-from tripybuild.importer.call_patterns import inferred
+from tripybuild.importer.call_arguments import inferred
 from tripybuild.importer.raising.equivalents import raise_compositions
 from tripybuild.importer.translation.declarations import builtin_registry
 from tripybuild.language.evaluate import evaluate
+from tripybuild.language.grammar import parse
 from tripybuild.language.names import free_names
 from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.vocabulary import SHAPE
@@ -44,6 +46,8 @@ class _Recording(ast.NodeVisitor):
                 parameters = [each.name for each in operator.arguments()]
                 given = zip(parameters, map(self.value, args), strict=False)
                 return self.build.call(name, **{n: v for n, v in given if v is not None})
+            case ast.UnaryOp(operand=operand):
+                return self.build.call("neg", input=self.value(operand))
             case ast.BinOp(left=left, op=sign, right=right):
                 operands = {"lhs": self.value(left), "rhs": self.value(right)}
                 return self.build.call(SIGNS[type(sign)], **operands)
@@ -51,16 +55,58 @@ class _Recording(ast.NodeVisitor):
 
 
 SIGNS = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow"}
-SHAPES = {"attention": {"query": (2, 6, 4, 8), "key": (2, 3, 5, 8), "value": (2, 3, 5, 7)}}
+SIGNS[ast.MatMult] = "matmul"
+CHANNELS = ("weight", "bias", "running_mean", "running_var")
+SHAPES = {
+    "attention": {"query": (2, 6, 4, 8), "key": (2, 3, 5, 8), "value": (2, 3, 5, 7)},
+    "batchnorm": {"input": (2, 3, 4, 5), **dict.fromkeys(CHANNELS, (3,))},
+    "instancenorm": {"input": (2, 3, 4, 5), **dict.fromkeys(CHANNELS[:2], (3,))},
+    "linear": {"input": (2, 4), "weight": (3, 4), "bias": (3,)},
+}
+ATTRIBUTES = {"eps": 1e-3, "causal": True, "dim": 1, "min": -0.5, "max": 0.5}
+
+
+# What is nearly the operator: another axis, an unbiased variance, an epsilon elsewhere, a number.
+NEAR = [
+    (
+        "layernorm",
+        "c = input - mean(input, [1], True)\nreturn c / sqrt(mean(c ** 2, [2], True) + eps)",
+    ),
+    (
+        "layernorm",
+        "c = input - mean(input, [2], True)\nreturn c / (sqrt(mean(c ** 2, [2], True)) + eps)",
+    ),
+    ("layernorm", "(input - mean(input, [2], True)) / sqrt(var(input, [2], True, 1) + eps)"),
+    (
+        "layernorm",
+        "c = input - mean(input, [2], True)\nreturn c / sqrt(mean(input ** 2, [2], True) + eps)",
+    ),
+    ("layernorm", "layernorm(input, None, None, eps) * input"),
+    ("rmsnorm", "input / sqrt(mean(input ** 2, [1], True) + eps)"),
+    ("rmsnorm", "input * sqrt(mean(input ** 2, [2], True) + eps)"),
+    ("gelu", "input * (erf(input / 1.5) + 1.0) * 0.5"),
+    ("gelu_tanh", "input * (tanh((input + input ** 2 * 0.044715) * 0.7978845608) + 1.0) * 0.5"),
+    ("silu", "input * sigmoid(-input)"),
+    ("silu", "input / (exp(input) + 1.0)"),
+    ("hard_swish", "input * clip(input + 2.0, 0, 6) / 6.0"),
+    ("softmax", "e = exp(input - max(input, 1, True))\nreturn e / sum(e, 2, True)"),
+    ("log_softmax", "log(softmax(input, 1) + eps)"),
+    ("normalize", "input / (norm(input, 2, [1], True) + eps)"),
+    ("batchnorm", "(input - reshape(bias, F)) / (reshape(running_var, F) + eps)"),
+    ("linear", "linear(input, weight) * bias"),
+]
 
 
 def _program(operator, snippet):
     build = ProgramBuilder("equal")
-    usual = dict.fromkeys(operator.inputs, (2, 3, 4)) | {"weight": (4,)}
+    usual = dict.fromkeys(operator.inputs, (2, 3, 4)) | {"weight": (4,), "bias": (4,)}
     shapes = SHAPES.get(operator.name, usual)
-    inputs = {n: build.input(n, *shapes[n]) for n in operator.inputs if n in shapes}
+    read = free_names(snippet.program)
+    dtype = tp.float16 if "cast" in read else tp.float32
+    given = [name for name in operator.inputs if name in read and name in shapes]
+    inputs = {name: build.input(name, *shapes[name], dtype=dtype) for name in given}
     arguments = dict.fromkeys([each.name for each in operator.arguments()]) | inputs
-    names = {**arguments, "eps": 1e-3, "causal": True, "T": tp.float32, "float32": tp.float32}
+    names = {**arguments, **ATTRIBUTES, "T": dtype, "float32": tp.float32}
     names |= inferred(operator, arguments)
     names = {n: list(v) if isinstance(v, range) else v for n, v in names.items()}
     record = _Recording(build, names)
@@ -76,13 +122,33 @@ def test_an_equivalent_becomes_the_operator(operator, snippet):
     program = _program(operator, snippet)
     random = np.random.default_rng(3)
     inputs = {
-        each.name: random.normal(size=each.shape).astype(np.float32)
+        each.name: random.uniform(0.5, 2, size=each.shape).astype(each.dtype.numpy)
         for each in program.graph.inputs
     }
     wanted = run_calls(program, inputs)["y"]
     raised = raise_compositions(program, OPERATORS)
     assert [call.operator for call in raised.graph.calls] == [operator.name]
     np.testing.assert_allclose(run_calls(raised, inputs)["y"], wanted, 1e-4, 1e-5)
+
+
+@pytest.mark.parametrize(("name", "text"), NEAR)
+def test_what_is_nearly_the_operator_stays(name, text):
+    """A composition that gives something else is not raised to the operator."""
+    snippet = SimpleNamespace(program=parse(text))
+    program = raise_compositions(_program(OPERATORS[name], snippet), OPERATORS)
+    last = program.graph.outputs[0][1].call
+    assert last.operator != name, last
+
+
+def test_sizes_that_vary_and_one_dimension_that_is_no_list():
+    build = ProgramBuilder("varies", B=(1, 8), S=(2, 9))
+    x, weight = build.input("x", "B", "S", 4), build.weight("weight", 4)
+    squares = build.call("mean", input=build.call("mul", lhs=x, rhs=x), dim=2, keepdim=True)
+    root = build.call("sqrt", input=build.call("add", lhs=1e-6, rhs=squares))
+    normal = build.call("mul", lhs=build.call("div", lhs=1.0, rhs=root), rhs=x)
+    program = build.program(y=build.call("mul", lhs=weight, rhs=normal))
+    (call,) = raise_compositions(program, OPERATORS).graph.calls
+    assert (call.operator, [*call.arguments]) == ("rmsnorm", ["input", "weight"])
 
 
 def test_what_differs_in_a_number_stays():

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.importer.call_chains import is_number
 from tripybuild.importer.call_patterns import operators_by_method
 from tripybuild.importer.call_program import (
     Call,
@@ -141,8 +142,7 @@ class _Simplification:
             return None
         number, either = _NEUTRAL[sign]
         for tensor, other in (given, given[::-1])[: 1 + either]:
-            is_number = isinstance(other, int | float) and not isinstance(other, bool)
-            if isinstance(tensor, CallValue) and is_number and other == number:
+            if isinstance(tensor, CallValue) and is_number(other) and other == number:
                 exact = sign not in _ADDITIVE or tensor.dtype.kind == "integer"
                 return tensor if exact and _is_same_type(tensor, call) else None
         return None
