@@ -186,6 +186,28 @@ def test_calls_within_the_ranges_must_work(cli):
     assert "H=5   found [1, 1, 1, 6]" in out
 
 
+def test_sizes_without_end_and_of_data(cli):
+    """Five ranges have twelve corners; what data tells counts as nothing, and stays a name."""
+    text = """\
+        tripybuild: 1
+        model: many
+        inputs:
+          x: float32[A, B, C, D, E]
+        ranges:
+          A: {min: 1, opt: 2}
+        """
+    text = dedent(text) + "".join(f"  {name}: {{min: 1, opt: 2, max: 3}}\n" for name in "BCDE")
+    Path("many.yaml").write_text(f"{text}outputs:\n  y: sum(x, 0)\n  z: nonzero(x > 0.0)\n")
+    code, answer = checked_json(cli, "many.yaml")
+    (entry,) = answer["entries"]
+    assert (code, len(entry["corners"])) == (0, 13)
+    assert entry["corners"][1]["sizes"] == dict.fromkeys("ABCDE", 1)
+    assert entry["corners"][2]["sizes"] == {"A": 2} | dict.fromkeys("BCDE", 3)
+    assert isinstance(entry["corners"][0]["outputs"]["z"][1], str)
+    Path("x.tpb").touch()
+    assert "`x.tpb` is an executable" in cli("x.tpb")[2]
+
+
 def test_watch_checks_again_at_each_save(cli, monkeypatch):
     """A save is answered by a check, also one of a broken file, and Ctrl-C ends it."""
     spec = Path("windows.yaml")

@@ -12,6 +12,7 @@ from pathlib import Path
 from tripybuild.artifact.call_signature import law_violations
 from tripybuild.compiler.check.costs import CostTable
 from tripybuild.compiler.check.devices import Roofline
+from tripybuild.compiler.executable import is_executable
 from tripybuild.compiler.lowering.specialize import sizes_name
 from tripybuild.compiler.session import Config, prune_weights
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
@@ -112,6 +113,10 @@ def check_spec(
     """
     if is_mlir(path):
         message, hint = f"`{path}` is a module of MLIR", "`tripybuild opt` checks those"
+        raise DiagnosticError(Diagnostic("target-unfit", message, hint=hint))
+    if is_executable(path):
+        message = f"`{path}` is an executable, which was checked when it was compiled"
+        hint = "`tripybuild inspect` shows what is in it"
         raise DiagnosticError(Diagnostic("target-unfit", message, hint=hint))
     built = build(path, sizes, homes=homes, config=ConfigChoice(config, weights))
     problems: list[Diagnostic] = []

@@ -14,7 +14,7 @@ from math import prod
 from tripybuild.compiler.check.devices import Roofline
 from tripybuild.model.context import StepLocation
 from tripybuild.reference.cost import Cost, bytes_of, cost, has_unknown_turns
-from tripybuild.symbolic.dims import Size, evaluate
+from tripybuild.symbolic.dims import Size, evaluate, same
 from tripybuild.trace.constants import Constant
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.location import Location, PythonLocation
@@ -216,7 +216,7 @@ class CostTable:
         found: dict[Value, Value] = {}
         for operation in operations:
             read = operation.reads()
-            if read and self._cost(operation).cost.bytes == 0:
+            if read and same(self._cost(operation).cost.bytes, 0):
                 found |= dict.fromkeys(operation.outputs, found.get(read[0], read[0]))
         return found
 
