@@ -1,4 +1,4 @@
-"""What `docs/check.md`, `export.md` and `import.md` show is done as they say."""
+"""What `docs/bench.md`, `check.md`, `export.md` and `import.md` show is done as they say."""
 
 import re
 import shlex
@@ -14,7 +14,7 @@ from tripybuild.onnx.model import DEFAULT_OPSET, OPSETS
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "export.md"
 # What a page needs beside tripybuild itself.
-NEEDED = {"check.md": (), "export.md": (), "import.md": ("torch",)}
+NEEDED = {"bench.md": (), "check.md": (), "export.md": (), "import.md": ("torch",)}
 
 
 def pattern(expected):

@@ -140,6 +140,7 @@ class BenchAnswer(_Answer):
     """The answer of `tripybuild bench --json`. What cannot be measured has `diagnostics` alone."""
 
     rounds: int
+    clients: int = Field(description="Threads that called at the same time.")
     seed: int
     runs: list[RunAnswer]
 

@@ -3,6 +3,7 @@
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -52,6 +53,7 @@ class Contestant:
         memory: Bytes that the process has gained since before it was loaded.
         call: Calls it once more, with the same inputs.
         rounds: The seconds of each call, round by round.
+        elapsed: The seconds of all rounds, in which clients call at the same time.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Contestant:
     memory: int | None
     call: Callable[[], object]
     rounds: list[list[float]] = field(default_factory=list)
+    elapsed: float = 0.0
 
     @property
     def calls(self) -> list[float]:
@@ -78,7 +81,7 @@ class Contestant:
             **{name: calls[int(part * (len(calls) - 1))] for name, part in QUANTILES.items()},
             "p50_interval": list(_interval(medians, fmean)),
             "best": calls[0],
-            "calls_per_second": 1 / fmean(calls),
+            "calls_per_second": len(calls) / self.elapsed,
             "load": self.load,
             "first_call": self.first,
             "memory": self.memory,
@@ -113,6 +116,10 @@ def bench_models(
         int | None,
         typer.Option(metavar="N", min=1, help="Threads of the engine that specs are compiled for."),
     ] = None,
+    clients: Annotated[
+        int,
+        typer.Option(metavar="N", min=1, help="Threads that call at the same time."),
+    ] = 1,
     rounds: Annotated[int, typer.Option(metavar="N", min=3, help="How often all take turns.")] = (
         ROUNDS
     ),
@@ -143,13 +150,14 @@ def bench_models(
             pairs = zip(sources, files, strict=True)
             each = [_contestant(*pair, entry, asked, seed, bounds) for pair in pairs]
             with native_call():
-                _measure([one for one, _ in each], rounds, seconds)
+                _measure([one for one, _ in each], rounds, seconds, clients)
             facts = [one.facts() for one, _ in each]
             for fact, (one, _) in zip(facts, each, strict=True):
                 fact["ratio"] = _ratio(one, each[0][0])
             found.append({"sizes": dict(each[0][1]), "contestants": facts})
     text = "\n\n".join("\n".join(_lines(each)) for each in found)
-    return CommandResult(text, data={"rounds": rounds, "seed": seed, "runs": found})
+    data = {"rounds": rounds, "clients": clients, "seed": seed, "runs": found}
+    return CommandResult(text, data=data)
 
 
 def _is_executable(path: Path) -> bool:
@@ -218,26 +226,40 @@ def _contestant(
     return Contestant(str(source), str(loaded.target), took, first, memory, call), sizes
 
 
-def _measure(contestants: Sequence[Contestant], rounds: int, seconds: float) -> None:
+def _measure(contestants: Sequence[Contestant], rounds: int, seconds: float, clients: int) -> None:
     """Call all in alternating rounds: in each, all have their turn, and begin with another one."""
-    for each in contestants:
-        list(_calls(each.call, seconds * WARM))
-    for number in range(rounds):
-        first = number % len(contestants)
-        for each in (*contestants[first:], *contestants[:first]):
-            each.rounds.append(list(_calls(each.call, seconds / rounds)))
+    with ThreadPoolExecutor(clients) as pool:
+
+        def turn(each: Contestant, seconds: float) -> tuple[list[float], float]:
+            began = time.perf_counter()
+            if clients == 1:  # no thread stands between
+                found = _calls(each.call, seconds)
+            else:
+                waiting = [pool.submit(_calls, each.call, seconds) for _ in range(clients)]
+                found = [took for one in waiting for took in one.result()]
+            return found, time.perf_counter() - began
+
+        for each in contestants:
+            turn(each, seconds * WARM)
+        for number in range(rounds):
+            first = number % len(contestants)
+            for each in (*contestants[first:], *contestants[:first]):
+                found, elapsed = turn(each, seconds / rounds)
+                each.rounds.append(found)
+                each.elapsed += elapsed
 
 
-def _calls(call: Callable[[], object], seconds: float) -> Iterator[float]:
+def _calls(call: Callable[[], object], seconds: float) -> list[float]:
     """Call for some seconds, at least once, and give what each call took."""
     end = time.perf_counter() + seconds
+    found: list[float] = []
     while True:
         began = time.perf_counter()
         call()
         done = time.perf_counter()
-        yield done - began
+        found.append(done - began)
         if done >= end:
-            return
+            return found
 
 
 def _ratio(one: Contestant, other: Contestant) -> dict[str, Any]:
