@@ -309,21 +309,12 @@ def _file_names(program: ForeignProgram) -> list[str]:
 def _sizes(
     program: ForeignProgram, arrays: Sequence[Array], names: Sequence[str]
 ) -> dict[str, int]:
-    """The values of the symbols in the sizes of inputs."""
+    """The values of the symbols in the sizes of inputs, each of which is a size of some input."""
     found: dict[str, int] = {}
-    sums: list[Dim] = []
     for each in program.graph.inputs:
         assert each.type is not None
         shape = arrays[names.index(each.name)].shape
         for size, given in zip(each.type.shape, shape, strict=False):
-            if isinstance(size, int):
-                continue
-            if size.name is not None:
+            if isinstance(size, Dim) and size.name is not None:
                 found[size.name] = given
-            else:
-                sums.append(size)
-    for size in sums:
-        for name in size.symbols - found.keys():
-            message = f"a size of an input is `{size}`, and no size is `{name}` alone"
-            raise DiagnosticError(Diagnostic("onnx-input", message))
     return found

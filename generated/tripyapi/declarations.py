@@ -53,7 +53,7 @@ DIGESTS: dict[str, str] = {
     "families/unary.yaml": "9314249327dd93c7992ec92ba03d51a04c4a8721934c6e1b4082a5fd56110aff",
     "families/window.yaml": "a25f779c55a3ccc925d1a6c9a7416e57e051a0fa17e7cbaeeb87893ee294af80",
     "foreign/aten.yaml": "54c1ab0564be25dd28ef20775fe59836c27ef62f107bba28508f9e7ec9e000a0",
-    "foreign/onnx.yaml": "4e1b9d0212d8f973e03ac87a00e6eba0cb07a0f49be849dc01848942e43b0a83",
+    "foreign/onnx.yaml": "7928526340fc3d6928a5e456d66f6864b37ca4fde893aa99a1139a775fa9e332",
     "math/abs.yaml": "3beebffd280607d3f7072c71ecf3fe5b481d39f1fe7a87d0a44f6ec498ef1ceb",
     "math/acos.yaml": "41c523d3a8db56d5d46ab8e323547bb55de235ce6218ceaadfc57fdb07283d02",
     "math/acosh.yaml": "ec29f63b007d1dca241bf88ac1273c6e91aee4592b1c647b8699e65a7bbc10d2",

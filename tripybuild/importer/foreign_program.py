@@ -187,6 +187,8 @@ class ForeignProgram:
         run: Gives what the source gives for the examples, by output.
         stated_from: The smallest dynamic size for which the types are stated: `torch.export` takes
             none for 0 or 1.
+        has_examples: Whether a number may be stated for a size that varies: exporters to ONNX write
+            that of their example, which runtimes pass over.
         notes: What was dropped or folded, one sentence each, for the report.
         advice: What helps where operators are not read.
         input_names: What the source calls inputs, where that is no identifier.
@@ -205,6 +207,7 @@ class ForeignProgram:
     examples: Mapping[str, np.ndarray[Any, Any]] = field(default_factory=dict)
     opset: int | None = None
     stated_from: int = 0
+    has_examples: bool = False
     run: Callable[[], Mapping[str, np.ndarray[Any, Any]]] | None = None
     notes: list[str] = field(default_factory=list)
     advice: str = ""
@@ -226,3 +229,22 @@ class ForeignProgram:
             updates=found.updates,
             break_up=found.break_up,
         )
+
+
+def example_sizes(program: ForeignProgram) -> list[dict[str, int]]:
+    """Sizes to compare both programs with, the best ones first.
+
+    Sizes that differ tell more than those that are equal, and those more than the usual ones, which
+    may be 1; but a program may have sizes that must be equal, under two names.
+    """
+    usual = {name: max(each.opt, 1) for name, each in program.ranges.items()}
+    if program.examples or not usual:
+        return [usual]
+    apart = {name: size * (2 + index) for index, (name, size) in enumerate(usual.items())}
+    double = {name: 2 * size for name, size in usual.items()}
+    fits = {
+        name: {size for size in (apart[name], double[name]) if each.contains(size)}
+        for name, each in program.ranges.items()
+    }
+    options = [{n: v if v in fits[n] else usual[n] for n, v in e.items()} for e in (apart, double)]
+    return [*options, usual]

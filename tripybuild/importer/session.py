@@ -304,11 +304,10 @@ class OutputDifference:
         return self.size <= self.tolerance
 
 
-def example_inputs(program: ForeignProgram) -> dict[str, Array]:
-    """The inputs that a source brings along, or random ones of its types."""
+def example_inputs(program: ForeignProgram, sizes: Mapping[str, int]) -> dict[str, Array]:
+    """The inputs that a source brings along, or random ones of its types for some sizes."""
     if program.examples or not program.graph.inputs:
         return dict(program.examples)
-    sizes = {name: max(range.opt, 1) for name, range in program.ranges.items()}
     generator = np.random.default_rng(0)
     made = {}
     for each in program.graph.inputs:
@@ -349,8 +348,12 @@ def _run_onnx(
     session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
     names = [each.name for each in session.get_inputs() if each.name not in request.constants]
     given = {**request.constants, **dict(zip(names, inputs.values(), strict=True))}
-    outputs = [name for name, _ in program.graph.outputs]
-    return dict(zip(outputs, session.run(None, given), strict=True))
+    names = [name for name, _ in program.graph.outputs]
+    found: dict[str, Array] = {}
+    for name, each in zip(names, session.run(None, given), strict=True):
+        lists = each if isinstance(each, list) else None
+        found |= {name: each} if lists is None else {f"{name}_{i}": e for i, e in enumerate(lists)}
+    return found
 
 
 def compare_outputs(

@@ -206,6 +206,8 @@ class Dim:
     def __pos__(self) -> "Dim":
         return self
 
+    __floor__ = __ceil__ = __pos__  # as of any whole number
+
     def __abs__(self) -> "Size":
         return size_of(extreme("max", (self.terms, terms_of(-self))))
 

@@ -262,6 +262,48 @@ def test_arithmetic_on_shapes_leaves_no_call():
     assert compute(nodes, "y", held, (dynamic,)) in ([], ["reshape"])
 
 
+def test_a_size_of_an_example_is_passed_over():
+    """PyTorch's exporter states those of its example behind recurrent layers."""
+    stated = typed("h", shape=(7, 2))
+    nodes = [node("Transpose", "x", "h"), node("Relu", "h", "y")]
+    made = model(nodes, [typed("x", shape=(2, "N"))], [untyped("y")], values=[stated])
+    ((_, found),) = translate(load_model(made), REGISTRY).graph.outputs
+    assert str(found.shape[0]) == "N"
+
+
+def test_usual_sizes_are_some_for_which_the_laws_hold():
+    nodes = [
+        node("MaxPool", "x", "half", kernel_shape=[2, 2], strides=[2, 2]),
+        node("Upsample", "half scales", "whole"),
+        node("Add", "whole x", "y"),
+    ]
+    held = [weight("scales", np.float32([1, 1, 2, 2]))]
+    made = model(nodes, [typed("x", shape=("B", 3, "H", 6))], [untyped("y")], held, opset=9)
+    program = load_model(made)
+    translate(program, REGISTRY)
+    assert {name: each.opt for name, each in program.ranges.items()} == {"B": 1, "H": 2}
+
+
+def test_ranges_of_floats_that_are_sizes():
+    nodes = [
+        node("Shape", "x", "length", start=1),
+        node("Cast", "length", "floats", to=1),
+        node("Mul", "floats two", "double"),
+        node("Floor", "double", "whole"),
+        node("Squeeze", "whole", "limit"),
+        node("Range", "zero limit one", "y"),
+    ]
+    numbers = {"two": [2.0], "zero": 0.0, "one": 1.0}
+    held = [
+        node("Constant", "", name, value=weight("", np.float32(values)))
+        for name, values in numbers.items()
+    ]
+    made = model([*held, *nodes], [typed("x", shape=(2, "N"))], [untyped("y")])
+    run(Case(made, {"x": VALUES}))
+    ((_, found),) = translate(load_model(made), REGISTRY).graph.outputs
+    assert str(found.shape[0]) == "2*N"
+
+
 def test_integers_of_sizes_are_divided_towards_zero():
     nodes = [
         node("Shape", "x", "shape", start=1),

@@ -101,6 +101,12 @@ def test_dynamic_sizes_are_symbols():
     assert found.ranges == {name: SizeRange(1, 1, None) for name in ("B", "past", "z_1")}
 
 
+def test_what_is_computed_of_a_size_that_no_input_has_is_a_size():
+    found = load_model(model([node("Relu", "x", "y")], [typed("x", shape=("N+1", "class"))], [Y]))
+    (x,) = found.graph.inputs
+    assert [str(each) for each in x.type.shape] == ["N_1", "size_class"]
+
+
 def test_stated_types_are_those_of_inputs_sizes_only():
     """A name that no input has is what an exporter made up."""
     known, unknown = typed("h", shape=("B", 4)), typed("y", shape=("made_up", 4))

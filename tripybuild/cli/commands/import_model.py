@@ -258,32 +258,55 @@ def _verify(
     peer: Any,
 ) -> "list[OutputDifference] | None":
     """Run both programs, and say how far apart they are."""
-    from tripybuild.importer.session import (  # noqa: PLC0415 - heavy
-        compare_outputs,
-        example_inputs,
-        source_outputs,
-    )
+    from tripybuild.compiler.lowering.specialize import sizes_name  # noqa: PLC0415 - heavy
+    from tripybuild.importer.foreign_program import example_sizes  # noqa: PLC0415 - heavy
+    from tripybuild.importer.session import compare_outputs, example_inputs  # noqa: PLC0415 - heavy
 
-    inputs = example_inputs(read)
-    expected: Mapping[str, Any] | str
+    options = example_sizes(read) if peer is None else example_sizes(read)[-1:]
+    executable = None
+    for sizes in options:
+        is_last = sizes is options[-1]
+        inputs = example_inputs(read, sizes)
+        expected = _expected(source, read, request, inputs, peer)
+        if isinstance(expected, str):
+            if is_last:
+                lines.append(f"Not compared with its source: {expected}")
+            continue
+        executable = executable or _compile(spec, request)
+        try:
+            found = compare_outputs(read, executable, inputs, expected)
+        except DiagnosticError:
+            if is_last:
+                raise
+            continue
+        where = f" at {sizes_name(sizes)}" if len(options) > 1 else ""
+        lines.append(f"Compared with its source{where}: {_difference_text(found)}")
+        return found
+    return None
+
+
+def _expected(
+    source: Path,
+    read: "ForeignProgram",
+    request: "ImportRequest",
+    inputs: Mapping[str, Any],
+    peer: Any,
+) -> Mapping[str, Any] | str:
+    """What the source gives, or the module that stands for it; or why nothing does."""
     if peer is None:
-        expected = source_outputs(source, read, request, inputs)
-    else:
-        from tripybuild.importer.pytorch.module_export import (  # noqa: PLC0415 - heavy
-            module_outputs,
-        )
+        from tripybuild.importer.session import source_outputs  # noqa: PLC0415 - heavy
 
-        expected = module_outputs(peer, read, inputs)
-    if isinstance(expected, str):
-        lines.append(f"Not compared with its source: {expected}")
-        return None
-    found = compare_outputs(read, _compile(spec, request), inputs, expected)
-    worst = max(found, key=lambda each: each.size, default=None)
-    if worst is not None:
-        count = "1 output differs" if len(found) == 1 else f"{len(found)} outputs differ"
-        apart = f"by at most {worst.size:.1e} of the largest value" if worst.size else "in nothing"
-        lines.append(f"Compared with its source: {count} {apart}")
-    return found
+        return source_outputs(source, read, request, inputs)
+    from tripybuild.importer.pytorch.module_export import module_outputs  # noqa: PLC0415 - heavy
+
+    return module_outputs(peer, read, inputs)
+
+
+def _difference_text(found: "Sequence[OutputDifference]") -> str:
+    worst = max((each.size for each in found), default=0.0)
+    count = "1 output differs" if len(found) == 1 else f"{len(found)} outputs differ"
+    apart = f"by at most {worst:.1e} of the largest value" if worst else "in nothing"
+    return f"{count} {apart}"
 
 
 def _compile(spec: Path, request: "ImportRequest") -> "Executable":

@@ -79,7 +79,8 @@ def _read(file: OnnxFile, name: str, constants: Mapping[str, Array]) -> ForeignP
     opsets = {domain_of(each.domain): each.version for each in model.opset_import}
     _check_opsets(file)
     said = {each.key: each.value for each in model.metadata_props}
-    sizes = DimensionNames(_stated_ranges(json_metadata(said, "tripybuild.ranges")))
+    ranges = _stated_ranges(json_metadata(said, "tripybuild.ranges"))
+    sizes = DimensionNames(ranges, [each.type for each in model.graph.input])
     reader = GraphReader(file, sizes)
     notes: list[str] = []
     renamed: dict[str, str] = {}
@@ -92,6 +93,7 @@ def _read(file: OnnxFile, name: str, constants: Mapping[str, Array]) -> ForeignP
         weights=weights,
         ranges=sizes.ranges,
         opset=min(opsets.get("", NEWEST), NEWEST),
+        has_examples=True,
         notes=notes,
         input_names=renamed,
     )

@@ -4,7 +4,7 @@ A size that a file names is a symbol of that name; one that it does not know is 
 PyTorch's exporter writes sums and products of names, too, as `past + 1`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
@@ -23,6 +23,8 @@ from tripybuild.types.size_range import SizeRange
 if TYPE_CHECKING:
     from onnx import TensorShapeProto, TypeProto
 
+# Types of lists of tensors, whose lengths a program tells.
+_LISTS = ("sequence_type", "optional_type")
 _LONGEST = 200  # characters of a name that is read as an expression
 
 
@@ -31,10 +33,16 @@ class DimensionNames:
 
     Args:
         ranges: The ranges that are known, by name; others begin at 1.
+        inputs: The types of the inputs. What is computed of a size that none of them has by itself
+            is a symbol of its own.
     """
 
-    def __init__(self, ranges: Mapping[str, SizeRange] | None = None) -> None:
+    def __init__(
+        self, ranges: Mapping[str, SizeRange] | None = None, inputs: Iterable["TypeProto"] = ()
+    ) -> None:
         self.ranges: dict[str, SizeRange] = {}
+        dims = (dim for each in inputs for dim in each.tensor_type.shape.dim)
+        self._solved = {each.dim_param for each in dims if each.dim_param.isidentifier()}
         self._known = dict(ranges or {})
         self._names = UniqueNames("size", RESERVED)
         self._symbols: dict[str, Dim] = {}
@@ -42,6 +50,8 @@ class DimensionNames:
     def value(self, name: str, said: "TypeProto") -> ForeignValue:
         """A value of a type; without one where a size is unknown."""
         kind = said.WhichOneof("value")
+        if kind in _LISTS:
+            return ForeignValue(name)
         if kind != "tensor_type":
             what = (kind or "nothing").removesuffix("_type")
             return ForeignValue(name, unsupported=what)
@@ -63,6 +73,10 @@ class DimensionNames:
             DiagnosticError: It is no tensor of a dtype of ours, or its rank is unknown.
         """
         found = self.value(name, said)
+        if said.WhichOneof("value") in _LISTS:
+            message = f"the input `{name}` is a sequence, and how many tensors it has is not stated"
+            hint = "make each of its tensors an input, and the sequence of those"
+            raise DiagnosticError(Diagnostic("onnx-unsupported", message, hint=hint))
         if found.unsupported:
             message = f"the input `{name}` is of {found.unsupported}, which no dtype is"
             raise DiagnosticError(Diagnostic("onnx-unsupported", message))
@@ -82,7 +96,7 @@ class DimensionNames:
         name = said.dim_param
         if not name.strip("? "):
             return self._symbol(otherwise)
-        found = self._computed(name, known=False)
+        found = self._computed(name, self._solved)
         return self._symbol(name) if found is None else found
 
     def _stated(self, said: "TensorShapeProto.Dimension") -> Size | None:
@@ -90,7 +104,7 @@ class DimensionNames:
         if said.HasField("dim_value"):
             return said.dim_value if said.dim_value >= 0 else None
         name = said.dim_param
-        return self._symbols.get(name) or (self._computed(name, known=True) if name else None)
+        return self._symbols.get(name) or (self._computed(name, self._symbols) if name else None)
 
     def _symbol(self, name: str) -> Dim:
         if name not in self._symbols:
@@ -100,14 +114,14 @@ class DimensionNames:
             self._symbols[name] = said.symbol(own)
         return self._symbols[name]
 
-    def _computed(self, text: str, *, known: bool) -> Size | None:
-        """A sum or product of names; None for what is none, or where names are not known yet."""
+    def _computed(self, text: str, known: Container[str]) -> Size | None:
+        """A sum or product of names; None for what is none, or has others than are known."""
         if text.isidentifier() or len(text) > _LONGEST:
             return None
         try:
             program = parse(text)
             names = free_names(program.result)
-            if known and not all(name in self._symbols for name in names):
+            if not all(name in known for name in names):
                 return None
             sizes = {name: self._symbol(name) for name in names}
             found = evaluate(program, sizes, Vocabulary())

@@ -143,12 +143,13 @@ def _results_on_sizes(operation: TraceOp, read: Mapping[Value, Array]) -> list[A
     function = reference_function(type(operation))
     if function is None:
         return None
+    whole = {value: _whole(array) for value, array in read.items()}
     arguments = []
     for name in operation.tensor_fields():
         given = getattr(operation, name)
         several = isinstance(given, tuple)
         arguments.append(
-            [read[each] for each in given] if several else None if given is None else read[given]
+            [whole[each] for each in given] if several else None if given is None else whole[given]
         )
     with allow_symbols(Dim):
         result = function(operation, *arguments)
@@ -157,6 +158,13 @@ def _results_on_sizes(operation: TraceOp, read: Mapping[Value, Array]) -> list[A
     pairs = zip(found, operation.outputs, strict=True)
     fits = all(a.shape == v.shape and _are_sizes(a) for a, v in pairs)
     return found if fits else None
+
+
+def _whole(array: Array) -> Array:
+    """Floats that are integers as such: sizes are multiplied by no others."""
+    if array.dtype.kind != "f" or not (np.isfinite(array) & (array == np.trunc(array))).all():
+        return array
+    return array.astype(np.int64).astype(object)
 
 
 def _are_sizes(array: Array) -> bool:

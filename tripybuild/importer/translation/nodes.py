@@ -131,7 +131,11 @@ class NodeTranslation:
         self.compositions = Compositions(
             self.recorder, INDEX_WORDS, (InnerFailureError, SkipNode, UnreadNodeError)
         )
-        self.sizes = StatedSizes(self.program.ranges, self.program.stated_from)
+        self.sizes = StatedSizes(
+            self.program.ranges,
+            self.program.stated_from,
+            has_examples=self.program.has_examples,
+        )
         self.recorder.run_graph = self.run_inner
 
     # --- values ---

@@ -1,9 +1,10 @@
 """Foreign programs to call programs: each node is said with calls of ours, or is reported."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from tripybuild.artifact.call_signature import law_violations
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.errors.limits import within_budget
 from tripybuild.frontend import Tensor
@@ -24,8 +25,12 @@ from tripybuild.model.libraries import OperatorLibrary, builtin_library
 from tripybuild.process.gc_pause import pause_gc
 from tripybuild.schema.load import Registry
 from tripybuild.trace.graph import Graph
+from tripybuild.trace.operation import DeferredLaw
 from tripybuild.trace.values import Value
 from tripybuild.types.shapes import fresh_symbols
+from tripybuild.types.size_range import SizeRange
+
+MOST_DOUBLED = 10  # times that a usual size is doubled until laws hold
 
 
 def translate(
@@ -123,7 +128,9 @@ class _Translation:
             program.examples,
             list(program.notes),
         )
-        return RecordedProgram(said, self._graph(said), lists)
+        recorded = self._graph(said)
+        said.ranges = program.ranges = lawful_ranges(program.ranges, recorded.deferred_laws)
+        return RecordedProgram(said, recorded, lists)
 
     def _graph(self, said: CallProgram) -> Graph:
         """What was recorded, from inputs and weights to outputs."""
@@ -178,6 +185,30 @@ class _Translation:
                 value = self.nodes.value(weight)
                 if value in read or path in updates:
                     yield path, value
+
+
+def lawful_ranges(
+    ranges: Mapping[str, SizeRange], laws: Sequence[DeferredLaw]
+) -> Mapping[str, SizeRange]:
+    """Ranges whose usual sizes are some for which the laws hold, if those at hand are none.
+
+    Sizes grow by powers of two: all of them first, since some may have to be equal; then each is
+    the smallest one that will do.
+    """
+    usual = {name: each.opt for name, each in ranges.items()}
+
+    def hold(sizes: Mapping[str, int]) -> bool:
+        fits = all(ranges[name].contains(size) for name, size in sizes.items())
+        return fits and not law_violations(laws, sizes)
+
+    if law_violations(laws, usual):
+        grown = ({n: size << by for n, size in usual.items()} for by in range(1, MOST_DOUBLED + 1))
+        found = next(filter(hold, grown), usual)
+        for name in usual if found is not usual else ():
+            smaller = ({**found, name: usual[name] << by} for by in range(MOST_DOUBLED))
+            found = next((each for each in smaller if hold(each) or each == found), found)
+        usual = found
+    return {name: replace(each, opt=usual[name]) for name, each in ranges.items()}
 
 
 def _flat(

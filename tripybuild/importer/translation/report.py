@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.errors.limits import first_problems
-from tripybuild.importer.foreign_program import ForeignNode, ForeignProgram
+from tripybuild.importer.foreign_program import ForeignNode, ForeignProgram, ForeignValue
 from tripybuild.importer.translation.nodes import Failure, place_span
+from tripybuild.importer.translation.types import are_integers
 from tripybuild.schema.foreign import TITLES, signatures
 
 PLACES_SHOWN, REASONS_SHOWN = 3, 6
@@ -49,7 +50,9 @@ def _diagnostic(program: ForeignProgram, failures: Sequence[Failure]) -> Diagnos
         hint = "no fault of the model: report these lines, or say this in a registry of your own"
     elif reasons:
         message = f"no operator says {calls}"
-        hint = f"declare an alias or a composition that says it, for `{program.system}`"
+        hint = _constant_hint(program, first) or (
+            f"declare an alias or a composition that says it, for `{program.system}`"
+        )
     else:
         times = "" if count == 1 else f", which the model calls {count} times"
         message = f"no operator is {title}{times}"
@@ -70,6 +73,16 @@ def _hint(program: ForeignProgram, node: ForeignNode) -> str:
         title = TITLES[system]
         return f"it is none of {title}'s own operators; export the model without it"
     return f"declare an operator with `aliases: {{{system}: {name}}}`; there, it is `{signature}`"
+
+
+def _constant_hint(program: ForeignProgram, node: ForeignNode) -> str:
+    """What binds an input of ONNX that a node wants to know; nothing where it reads none."""
+    for each in node.arguments.values() if program.system == "onnx" else ():
+        is_input = isinstance(each, ForeignValue) and each in program.graph.inputs
+        if is_input and each.type and each.type.rank <= 1 and are_integers(each.type.dtype):
+            name = program.input_names.get(each.name, each.name)
+            return f"if `{name}` never changes, `--constant {name}=FILE` binds it to an array"
+    return ""
 
 
 def _frequent(reasons: Iterable[str]) -> Iterator[str]:

@@ -104,11 +104,15 @@ class StatedSizes:
     """The symbols of the source: those that have a range, and those that only data tells.
 
     A symbol without a range is that of a size which data decides. What a call gives stands for it
-    from then on. Sizes are compared from the smallest on for which the source states types.
+    from then on. Sizes are compared from the smallest on for which the source states types; a
+    number in the place of a size that varies says nothing where the source `has_examples` there.
     """
 
-    def __init__(self, ranges: Mapping[str, SizeRange], stated_from: int = 0) -> None:
+    def __init__(
+        self, ranges: Mapping[str, SizeRange], stated_from: int = 0, *, has_examples: bool = False
+    ) -> None:
         self._ranges, self._stated_from = ranges, stated_from
+        self._has_examples = has_examples
         self._found: dict[str, Size] = {}
 
     def substitute(self, value: Any) -> Any:
@@ -142,6 +146,8 @@ class StatedSizes:
             return True  # nothing is stated of a size that data decides
         if isinstance(ours, Dim) and not ours.symbols <= self._ranges.keys():
             return _may_be(ours, theirs)  # the source knows its data
+        if self._has_examples and isinstance(ours, Dim) and not isinstance(theirs, Dim):
+            return True  # a number may be that of an example
         alike = ours == theirs
         if isinstance(alike, bool):
             return alike

@@ -69,6 +69,8 @@ def convert(input: Array, type: dtype) -> Array:
     if type.kind == "boolean":
         truth: Array = input != 0
         return truth
+    if input.dtype == object:  # integers and symbols of sizes, which stay what they are
+        return input
     if type.kind == "integer" and input.dtype.kind == "f":
         low, high = lowest(type), highest(type)
         if type.bits <= OCTET:  # each float type has both bounds, and all integers between

@@ -66,6 +66,8 @@ def _elementwise(function: Any) -> Any:
 
         @wraps(function, updated=())
         def single(array: Any, /, **named: Any) -> Any:
+            if function in _ROUNDED and getattr(array, "dtype", _FLOATS).kind == "O":
+                return _check_numeric(array)
             return _check_numeric(function(array, **named))
 
         return single
@@ -89,8 +91,14 @@ def _truncated_rest(lhs: Any, rhs: Any) -> Any:
     return rest if is_positive else -rest
 
 
+_FLOATS = np.dtype(np.float64)
+# What leaves integers and symbols as they are.
+_ROUNDED = frozenset({np.ceil, np.floor, np.rint, np.trunc})
+_truncated_rests = np.frompyfunc(_truncated_rest, 2, 1)
 # NumPy asks objects for a method of this name, which neither integers nor symbols have.
-_OF_SYMBOLS: Mapping[Any, Callable[..., Any]] = {np.fmod: np.frompyfunc(_truncated_rest, 2, 1)}
+_OF_SYMBOLS: Mapping[Any, Callable[..., Any]] = {
+    np.fmod: lambda lhs, rhs: np.asarray(_truncated_rests(lhs, rhs), object)
+}
 
 
 @contextmanager
