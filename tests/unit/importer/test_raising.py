@@ -6,6 +6,7 @@ from built_programs import ProgramBuilder
 from call_programs import run_calls
 
 import tripyapi as tp
+from tripybuild.importer.raising.default_arguments import drop_arguments
 from tripybuild.importer.raising.simplify import simplify
 from tripybuild.importer.translation.declarations import builtin_registry
 
@@ -111,3 +112,25 @@ def test_a_window_that_only_long_sequences_leave(simplified, window):
     numbers = build.call("arange", stop=build.symbols["S"], dtype=tp.int64)
     y = build.call("logical_and", lhs=x, rhs=build.call("lt", lhs=numbers, rhs=window))
     assert simplified(build.program(y=y), x=np.ones(6, bool)) == []
+
+
+def test_arguments_that_change_nothing(operators):
+    """A mask that hides nothing, the scale that attention has anyway, and what repeats a mask."""
+    build = ProgramBuilder("masks", B=(1, 8), S=(2, 9))
+    size = build.symbols["S"]
+    query = build.input("query", "B", 2, "S", 4)
+    seen = build.input("seen", "B", 1, 1, "S", dtype=tp.bool)
+    everywhere = build.call("ones", shape=[1, 1, size, 1], dtype=tp.bool)
+    both = build.call("logical_and", lhs=everywhere, rhs=seen)
+    given = {"query": query, "key": query, "value": query}
+    y = build.call("attention", **given, mask=everywhere, scale=0.5)
+    z = build.call("attention", **given, mask=both, scale=0.25)
+    program = build.program(y=y, z=z)
+    inputs = {"query": _floats(2, 2, 3, 4), "seen": np.array([[[[True, False, True]]]] * 2)}
+    expected = run_calls(program, inputs)
+    changed = drop_arguments(program, operators)
+    first, second = changed.graph.calls
+    assert [*first.arguments] == ["query", "key", "value"]
+    assert (second.arguments["mask"], second.arguments["scale"]) == (seen, 0.25)
+    for name, found in run_calls(changed, inputs).items():
+        assert found == pytest.approx(expected[name], abs=1e-6)

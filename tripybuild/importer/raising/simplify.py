@@ -34,7 +34,7 @@ _NEUTRAL = {
     "__pow__": (1, False),
 }
 _ADDITIVE = ("__add__", "__sub__")
-_LOGICAL = {"__and__": True, "__or__": False}
+LOGICAL = {"__and__": True, "__or__": False}
 _SUBSCRIPT = "__getitem__"
 
 
@@ -100,7 +100,7 @@ class _Simplification:
         if any(
             a is not b for a, b in zip(arguments.values(), call.arguments.values(), strict=True)
         ):
-            call = _with_results(replace(call, arguments=arguments))
+            call = with_results(replace(call, arguments=arguments))
         if len(call.results) != 1 or any(isinstance(v, CallGraph) for v in arguments.values()):
             return call
         for rule in self.rules:
@@ -129,7 +129,7 @@ class _Simplification:
         calls = []
         for call in graph.calls:
             arguments = {name: self._argument(each) for name, each in call.arguments.items()}
-            calls.append(_with_results(replace(call, arguments=arguments)))
+            calls.append(with_results(replace(call, arguments=arguments)))
         outputs = [(name, self.value(value)) for name, value in graph.outputs]
         return CallGraph(graph.inputs, calls, outputs)
 
@@ -149,7 +149,7 @@ class _Simplification:
 
     def _logical(self, call: Call) -> CallValue | None:
         """A condition beside one that holds everywhere."""
-        neutral = _LOGICAL.get(self.signs.get(call.operator, ""))
+        neutral = LOGICAL.get(self.signs.get(call.operator, ""))
         given = list(call.arguments.values())
         if neutral is None or not all(isinstance(each, CallValue) for each in given):
             return None
@@ -172,7 +172,7 @@ class _Simplification:
                 *before, last = chain
                 self.before += before
                 last.results = call.results
-                return _with_results(last)
+                return with_results(last)
         return None
 
     def _gives(self, made: Call, value: CallValue) -> bool:
@@ -210,7 +210,7 @@ class _Simplification:
         name = self.methods[_SUBSCRIPT]
         parameters = [each.name for each in self.operators[name].arguments()]
         arguments = dict(zip(parameters, (base, index), strict=True))
-        return _with_results(replace(call, operator=name, arguments=arguments))
+        return with_results(replace(call, operator=name, arguments=arguments))
 
     def _keeps_order(self, call: Call, source: CallValue) -> bool:
         """Whether the elements of the result are those of one tensor, in their order."""
@@ -254,7 +254,8 @@ class _Simplification:
         return None if other is call else other.results[0]
 
 
-def _with_results(call: Call) -> Call:
+def with_results(call: Call) -> Call:
+    """A call whose results are its own."""
     for value in call.results:
         value.call = call
     return call

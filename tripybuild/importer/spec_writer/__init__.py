@@ -7,6 +7,7 @@ from pathlib import Path
 from tripybuild.eager.evaluate.evaluate import use_references
 from tripybuild.importer.call_program import CallProgram
 from tripybuild.importer.foreign_program import ForeignWeight
+from tripybuild.importer.raising.default_arguments import drop_arguments
 from tripybuild.importer.raising.equivalents import raise_compositions
 from tripybuild.importer.raising.simplify import simplify
 from tripybuild.importer.raising.size_makers import make_buffers
@@ -56,6 +57,8 @@ def write_spec(program: CallProgram, registry: Registry, *, by_name: bool = Fals
     with use_references(COMPUTED):
         program = simplify(make_buffers(program, registry.operators), registry.operators)
     program = raise_compositions(program, registry.operators)
+    with use_references(COMPUTED):
+        program = drop_arguments(program, registry.operators)
     program = close_regions(program, registry.operators)
     modules = RegistryModules(registry, main_float(program))
     writer = DefinitionWriter(program, registry.operators, modules, ValueNames(program))

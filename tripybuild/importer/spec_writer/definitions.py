@@ -366,7 +366,7 @@ class DefinitionBody:
         """One result needs no name; several have those of the source, or numbers."""
         if len(run.results) == 1:
             return ["out"]
-        known = [*map(self.writer.names.inner, run.results)]
+        known = [name for v in run.results for name in self.writer.names.results([v], run.path)]
         pairs = enumerate(known, 1)
         return [n if n and known.count(n) == 1 else f"out_{i}" for i, n in pairs]
 

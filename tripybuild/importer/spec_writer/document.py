@@ -144,12 +144,13 @@ class SpecDocument:
         for definition in definitions:
             said = words(own[id(definition)]) or ["part"]
             short = said[shared:] if len(said) > shared else said
-            said = words(definition.hint) or said
+            prefix = definition.hint.removesuffix(own[id(definition)]).lower()
+            whole = [prefix, *said] if prefix else said
             held = parts if definition.is_function() else set()
             known = {*self.taken, *DTYPES, *SHAPE, *self.names.sizes, *found.values()}
             taken = TakenNames(known | held)
             part = words(last_word(definition.path, ""))
-            options = ["_".join(each) for each in (short, said, part, short)]
+            options = ["_".join(each) for each in (short, whole, part, short)]
             found[id(definition)] = free_name(options, taken)
         return found
 
@@ -302,7 +303,7 @@ def _entry(name: str, value: str) -> Iterator[str]:
     closed = [f"{text}," for text in texts[:-1]]
     closed.append(texts[-1] + value[(whole.end_col_offset or 0) - 1 :])
     for number, text in enumerate(closed):
-        if number and len(line) + len(text) >= WIDTH:
+        if number and len(line) + len(text) > WIDTH:
             yield f"    {line}"
             line = f"  {text}"
         else:

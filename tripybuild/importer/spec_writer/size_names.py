@@ -119,8 +119,8 @@ def _rule(name: str, place: _Place) -> int:
     """The number of the rule by which a key can be what a number is; -1 if it cannot."""
     value, _, where, path = place
     least = SMALLEST if where.startswith(("data", "last", "weight")) else 2
-    sides = {*_SIDES.findall(name)}
-    around = {*_SIDES.findall(f"{path} {where}")}
+    sides = _sides(name)
+    around = _sides(f"{path} {where}")
     if _NO_SIZE.search(name) or value < least or (sides and around and not sides & around):
         return -1
     for number, (key, places) in enumerate(_PLACES):
@@ -129,10 +129,15 @@ def _rule(name: str, place: _Place) -> int:
     return -1
 
 
+def _sides(text: str) -> set[str]:
+    """The models that a text speaks of."""
+    return {*_SIDES.findall(text)}
+
+
 def _rank(place: _Place, name: str) -> tuple[bool, bool, int, bool]:
     """How well a key fits: that of the same model, then the one that says the most."""
     is_far = "vocab" in name and not place[2].startswith("rows")
-    sides = {*_SIDES.findall(name)} & {*_SIDES.findall(f"{place[3]} {place[2]}")}
+    sides = _sides(name) & _sides(f"{place[3]} {place[2]}")
     return bool(sides), not is_far, -_rule(name, place), bool(_MAIN.search(name))
 
 
@@ -141,14 +146,16 @@ def _name_heads(
 ) -> dict[str, str]:
     """The size of a head is the width through the number of heads; what weights have of both."""
     heads = sorted((n for n in free if _HEADS.search(n)), key=lambda n: "k" in n.split("_")[0])
-    heads = [n for n in heads if free[n] > 1]
-    main = next((n for n in named.values() if _MAIN.search(n)), None)
+    mains = dict.fromkeys(n for n in named.values() if _MAIN.search(n))
+    pairs = [(main, n) for main in mains for n in heads if free[main] % free[n] == 0]
+    pairs.sort(key=lambda each: _sides(each[0]) != _sides(each[1]))
     expressions = {}
     if _HEAD in free:
         size = free[_HEAD]
-    elif main is not None and heads and free[main] % free[heads[0]] == 0:
-        size = free[main] // free[heads[0]]
-        expressions[_HEAD] = f"{main} // {heads[0]}"
+    elif pairs:
+        main, count = pairs[0]
+        size = free[main] // free[count]
+        expressions[_HEAD] = f"{main} // {count}"
     else:
         return {}
     products = {free[n] * size: f"{n} * {_HEAD}" for n in reversed(heads)}

@@ -171,10 +171,12 @@ class TypeText:
     def of_weight(cls, type: TensorType, path: str) -> "TypeText":
         """That of a weight."""
         shape = list(type.shape or [])
-        hints = [*(["rows"] * (len(shape) - 1)), "columns"]
-        place = f"weight {path}"
-        sizes = (size_text(n, hint=h, place=place) for n, h in zip(shape, hints, strict=False))
-        return cls(type.dtype, listed(sizes))
+        hints = [*["rows"] * (len(shape) - 1), "columns"][: len(shape)]
+        places = [f"weight {path}"] * len(shape)
+        if len(shape) > 1 and "embed" in path:
+            places[0] = f"rows {path}"
+        each = zip(shape, hints, places, strict=True)
+        return cls(type.dtype, listed(size_text(n, hint=h, place=p) for n, h, p in each))
 
 
 def literal(value: object, role: str = "", hint: str = "size", place: str = "data") -> Text:

@@ -117,10 +117,6 @@ class ValueNames:
             names = [name if module == path and values[0].dtype.kind != "boolean" else None]
         return names if None not in names else [None] * len(names)
 
-    def inner(self, value: CallValue) -> str | None:
-        """The name that a value has where it is made."""
-        return self._inner.get(id(value)) if value.call is not None else None
-
     def inputs(self, run: ModuleRun) -> list[str | None]:
         """The parameters of a module that its arguments are, where they are certain."""
         if run not in self._inputs:
