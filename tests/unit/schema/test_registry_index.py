@@ -1,15 +1,15 @@
 """A registry with an index is read file by file, and only as long as it is what the index says."""
 
 import os
-from pathlib import Path
 
 import pytest
+from built_in import FOLDER, declared
 
+from tripyapi import declarations
 from tripybuild.errors.diagnostics import DiagnosticError
-from tripybuild.importer.translation.declarations import builtin_registry
 from tripybuild.schema import registry_index
 from tripybuild.schema.load import load
-from tripybuild.schema.registry_folders import content_digest, roots
+from tripybuild.schema.registry_folders import content_digest
 from tripybuild.schema.registry_index import (
     OperatorEntry,
     RegistryIndex,
@@ -17,7 +17,6 @@ from tripybuild.schema.registry_index import (
     operator_entries,
 )
 
-ROOT = Path(__file__).resolve().parents[3]
 CUBE = """\
 tripybuild: 1
 op: cube
@@ -150,9 +149,10 @@ def test_an_index_that_is_wrong_is_found_out(mine):
 
 def test_the_built_in_index_says_what_the_files_do(monkeypatch):
     """Read one by one, they are what they are when all are read and checked."""
-    monkeypatch.chdir(ROOT)  # paths are shown as from here
+    index = RegistryIndex(declarations.DIGESTS, declarations.OPERATORS, declarations.MODULES)
+    known = declared()
     monkeypatch.setattr(registry_index, "load", None)
-    known, opened = load(roots([]))[0], builtin_registry()
+    opened = open_registry(FOLDER, index)
     assert operator_entries(opened.operators) == operator_entries(known.operators)
     for name, operator in known.operators.items():
         assert said(opened.operators[name]) == said(operator)
