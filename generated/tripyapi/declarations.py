@@ -158,7 +158,7 @@ DIGESTS: dict[str, str] = {
     "modules/rmsnorm.yaml": "d61496bf776e77a8c6177a6e0ef8e8ce38a71802ff8473ab75c4ea9323096c10",
     "nn/adaptive_avgpool.yaml": "00d7476a7d2fbcb4d71a543a139d50de969db2ea552159de18e25b1caa5a023b",
     "nn/adaptive_maxpool.yaml": "e74b66cf7c6b422fd1ee4d51d9ca0238e846572dc1bbea7726184c0db037c620",
-    "nn/attention.yaml": "6bfcd45cc8917dea736f32bec6d6f75c2b9446122e9dafa84a3f28f8e760987a",
+    "nn/attention.yaml": "cde0250e71cca069035765275957b07f026694b110063f3fcec1cf8f20bbb6be",
     "nn/avgpool.yaml": "6b26954e9b924f39fab32593471673d39c7f0c7179d6028e4fcf0ac63f806ebe",
     "nn/batchnorm.yaml": "391bff2a4b6cfbb3e62a94fc8e086b5993c67aa5658354d436832d4bfc0dac9f",
     "nn/celu.yaml": "2683c593bb8487ff9b4119ea8b4cc48fda4bc3e0dd32f1f8ba56d23c65f7b2f7",

@@ -96,6 +96,16 @@ def test_a_parameter_of_which_nothing_speaks_must_have_its_default(readings):
     assert call(readings("aten").read("full", given, stated))[1]["dtype"] is float32
 
 
+def test_one_head_of_keys_serves_all_others(readings):
+    """PyTorch broadcasts it, without a word; other numbers are grouped on demand."""
+    one = tensor(BATCH, 1, 8, 2)
+    named = {"query": tensor(BATCH, 4, 8, 2), "key": one, "value": one}
+    aten = readings("aten")
+    assert call(aten.read("scaled_dot_product_attention", named))[0] == "attention"
+    two = named | {"key": tensor(BATCH, 2, 8, 2), "value": tensor(BATCH, 2, 8, 2)}
+    refused(aten.read("scaled_dot_product_attention", two), "does not hold")
+
+
 def test_a_tensor_of_another_rank_is_refused(readings):
     given = {"input": X, "weight": tensor(8)}
     refused(readings("aten").read("linear", given), "of rank 1")
