@@ -62,6 +62,9 @@ demo: $(VENV)/examples
 	$(BIN)/tripybuild compile specs/minilm.yaml -o $(OUT)/minilm.tpb
 	$(BIN)/python specs/demo_minilm.py $(OUT)/minilm.tpb
 
+# There are as many workers as processors, so that each computes with one: oracles wait for each other else.
+test test-full: export OMP_NUM_THREADS := 1
+test test-full: export OPENBLAS_NUM_THREADS := 1
 test: lint
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
