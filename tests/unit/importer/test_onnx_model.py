@@ -154,6 +154,19 @@ def test_weights_and_constants():
     assert found.weights["two"].load().tolist() == [2.0]
 
 
+@pytest.mark.parametrize(
+    ("name", "is_number"),
+    [("/net/Constant_output_0", True), ("val_3", True), ("eps", True), ("net.scale_1", False),
+     ("logit_scale", False)],
+)  # fmt: skip
+def test_numbers_of_a_program_are_no_weights(name, is_number):
+    """A scalar that a parameter is stays one."""
+    nodes = [node("Mul", f"x {name}", "y")]
+    found = load_model(model(nodes, [X], [Y], weights=[weight(name, np.float32(0.5))]))
+    (held,) = found.weights.values()
+    assert held.is_constant == is_number
+
+
 def test_modules_by_the_names_of_nodes():
     nodes = [node("Relu", "x", "h", name="/encoder/layer.0/act/Relu"), node("Relu", "h", "y")]
     inside, outside = only(model(nodes, [X], [Y]))

@@ -20,6 +20,7 @@ from tripybuild.importer.foreign_program import (
 )
 from tripybuild.importer.onnx_model.files import OnnxFile
 from tripybuild.importer.onnx_model.names import (
+    is_number,
     metadata_of,
     module_path,
     modules_of,
@@ -113,8 +114,8 @@ class GraphReader:
     ) -> None:
         """Bind the weights of a graph to their names."""
         for index, tensor in enumerate(graph.initializer):
-            weight = self.read_tensor(tensor, tensor.name, index if outermost else -1)
-            self.bind(scope, tensor.name, weight)
+            place = index if outermost and not is_number(tensor) else -1
+            self.bind(scope, tensor.name, self.read_tensor(tensor, tensor.name, place))
         for sparse in graph.sparse_initializer:
             name = sparse.values.name
             self.bind(scope, name, ForeignValue(name, unsupported="sparse"))

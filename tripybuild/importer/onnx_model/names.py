@@ -23,13 +23,14 @@ from tripybuild.importer.foreign_program import (
 from tripybuild.symbolic.dims import RESERVED
 
 if TYPE_CHECKING:
-    from onnx import NodeProto
+    from onnx import NodeProto, TensorProto
 
 # What PyTorch's exporter writes: paths of modules and their classes, of which the last are the
 # node's own; and the lines of the program, of which the last is the nearest.
 _SCOPES, _CLASSES = "pkg.torch.onnx.name_scopes", "pkg.torch.onnx.class_hierarchy"
 _STACK = "pkg.torch.onnx.stack_trace"
 _LINE = re.compile(r'File "(?P<file>[^"\n]+)", line (?P<line>\d{1,9}), in')
+_NUMBER = re.compile(r"(^|_)(const(ant)?|scalar|val|eps(ilon)?|zero|one|two|half)($|_)|_\d+$")
 _LONGEST = 1 << 14  # of metadata that are read
 LONGEST_NAME = 72  # what a spec takes, with room for a number behind it
 _PART = re.compile(r"[A-Za-z_]\w*|\d+", re.ASCII)
@@ -107,6 +108,12 @@ def place_unnamed(nodes: Sequence[ForeignNode]) -> None:
             pairs = takewhile(lambda pair: pair[0] == pair[1], zip(before, behind, strict=False))
             node.modules = tuple(pair[0] for pair in pairs)
         before = node.modules
+
+
+def is_number(tensor: "TensorProto") -> bool:
+    """Whether an initializer is a number of the program, which has no name of its own."""
+    has_name = "." in tensor.name or not _NUMBER.search(tensor.name)
+    return not tensor.dims and not (has_name and _is_path(tensor.name))
 
 
 def module_path(node: "NodeProto", modules: Sequence[ModuleCall]) -> str:

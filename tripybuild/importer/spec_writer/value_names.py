@@ -4,13 +4,15 @@ A value can have a name in each module that it is seen in: what one returns is a
 the one that calls it. Without lines there are no names, and values are called as what gives them.
 """
 
+import re
 from collections.abc import Sequence
 
 from tripybuild.importer.call_program import Call, CallProgram, CallValue
 from tripybuild.importer.foreign_program import SourceStatement
 from tripybuild.importer.spec_writer.module_runs import ModuleRun
-from tripybuild.importer.spec_writer.texts import tensors_of
+from tripybuild.importer.spec_writer.texts import is_name, tensors_of
 
+_NUMBERED = re.compile(r"(_output)?_?\d+$")
 _NO_NAMES = ("", "_", "self")
 
 
@@ -32,6 +34,9 @@ class ValueNames:
         self._readers |= {id(value): len(calls) for _, value in program.graph.outputs}
         for at in range(len(calls)):
             self._read(calls, at)
+        if program.system == "onnx":
+            for call in calls:
+                self._inner |= {id(value): value.name for value in call.results if _is_said(value)}
 
     def _read(self, calls: Sequence[Call], at: int) -> None:
         """Names for the results of a call: the outer statements say more than the inner ones."""
@@ -176,6 +181,14 @@ def input_hint(value: CallValue) -> str:
 def role_hint(value: CallValue) -> str | None:
     """What a value is called by its dtype alone."""
     return "mask" if value.dtype.kind == "boolean" else None
+
+
+def _is_said(value: CallValue) -> bool:
+    """Whether a value of ONNX has a name that says more than its operator and a number."""
+    base = _NUMBERED.sub("", value.name)
+    operator = value.call.node.operator if value.call is not None and value.call.node else ""
+    is_plain = value.name.isascii() and is_name(value.name) and "__" not in value.name
+    return is_plain and base == value.name and base.lower() != operator.lower()
 
 
 def _statements(call: Call | None) -> Sequence[SourceStatement]:
