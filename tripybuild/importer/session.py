@@ -19,6 +19,7 @@ import numpy as np
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.importer.foreign_program import ForeignProgram
+from tripybuild.importer.peers import OnnxPeer
 from tripybuild.importer.spec_writer import WrittenSpec, write_spec
 from tripybuild.importer.translation.declarations import builtin_registry
 from tripybuild.importer.translation.program import translate
@@ -341,16 +342,12 @@ def _run_onnx(
     path: Path, program: ForeignProgram, request: ImportRequest, inputs: Mapping[str, Array]
 ) -> dict[str, Array]:
     """What ONNX Runtime gives for the inputs of a model's file, by output."""
-    import onnxruntime  # noqa: PLC0415 - heavy, and an extra
-
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4  # what it refuses is raised
-    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-    names = [each.name for each in session.get_inputs() if each.name not in request.constants]
+    peer = OnnxPeer(path)
+    names = [each for each in peer.inputs if each not in request.constants]
     given = {**request.constants, **dict(zip(names, inputs.values(), strict=True))}
     names = [name for name, _ in program.graph.outputs]
     found: dict[str, Array] = {}
-    for name, each in zip(names, session.run(None, given), strict=True):
+    for name, each in zip(names, peer.prepare(given)(), strict=True):
         lists = each if isinstance(each, list) else None
         found |= {name: each} if lists is None else {f"{name}_{i}": e for i, e in enumerate(lists)}
     return found

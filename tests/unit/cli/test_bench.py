@@ -30,6 +30,29 @@ outputs:
 LARGE = SPEC.replace(
     "gather(table, 0, index)", "exp(sin(tile(gather(table, 0, index), [1, 2000])))"
 )
+CURVE = """\
+tripybuild: 1
+model: curve
+inputs:
+  rows: float32[2, 3]
+outputs:
+  y: relu(rows)
+"""
+MODULE = """\
+import torch
+
+class Net(torch.nn.Module):
+    def forward(self, x, scale=None):
+        with open("seen.txt", "w") as file:
+            file.write(f"{self.training} {tuple(x.shape)}")
+        return torch.relu(x)
+
+class Wide(torch.nn.Module):
+    def forward(self, x, y):
+        return x + y
+
+net, wide = Net(), Wide()
+"""
 TARGET = "cpu:onnxruntime"
 
 
@@ -82,6 +105,30 @@ def test_contestants_are_measured_beside_each_other(cli):
     words = ["rows.tpb", "rows.tpb", "--rounds", "3", "--seconds", "0.01", "--clients", "2"]
     code, out, _ = cli("bench", *words)
     assert (code, "rows.tpb takes" in out, "N=4" in out) == (0, True, True)
+
+
+def test_peers_are_called_with_the_same_inputs(cli):
+    """A module of PyTorch, and a file of ONNX, whose input may be called something else."""
+    Path("curve.yaml").write_text(CURVE)
+    Path("net.py").write_text(MODULE)
+    tripybuild.export("curve.yaml", "curve.onnx")
+    peers = ["torch:net.py:net", "torch:net.py:wide", "onnx:curve.onnx"]
+    words = ["curve.yaml", "--rounds", "3", "--seconds", "0.01", "--threads", "1", "--json"]
+    words += ["--target", TARGET, *(word for peer in peers[::2] for word in ("--compare", peer))]
+    code, out, _ = cli("bench", *words)
+    (run,) = json.loads(out)["runs"]
+    assert code == 0
+    assert [each["target"] for each in run["contestants"]] == [
+        f"{TARGET},threads=1", "torch", "onnx"
+    ]  # fmt: skip
+    assert Path("seen.txt").read_text() == "False (2, 3)"
+    for peer, message in (
+        (peers[1], "it takes x, y, and not rows"),
+        ("onnx:none.onnx", "there is no file `none.onnx`"),
+        ("curve.onnx", "`curve.onnx` is no peer"),
+    ):
+        code, _, err = cli("bench", "curve.yaml", "--compare", peer)
+        assert (code, message in err) == (1, True), err
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,13 @@ from functools import partial
 from math import exp, log
 from pathlib import Path
 from statistics import fmean, median
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from tripybuild.cli.command import CommandResult, command
 from tripybuild.cli.commands.check_report import format_seconds
+from tripybuild.cli.function_reference import program
 from tripybuild.cli.interrupts import native_call
 from tripybuild.cli.options import (
     Below,
@@ -33,7 +34,7 @@ from tripybuild.process.memory import format_bytes, resident_bytes
 from tripybuild.targets.table import DEFAULT, TARGETS
 
 if TYPE_CHECKING:
-    from tripybuild.compiler.executable import Executable, ExecutableEntry
+    from tripybuild.artifact.call_signature import CallSignature
 
 ROUNDS, SECONDS = 10, 1.0
 WARM = 0.1  # the part of the seconds that is not measured
@@ -88,6 +89,38 @@ class Contestant:
         }
 
 
+class Program(NamedTuple):
+    """What was loaded: its target, a call for some inputs, and what it takes, if it says that."""
+
+    target: str
+    prepare: Callable[[Mapping[str, Any]], Callable[[], object]]
+    signature: "CallSignature | None" = None
+
+
+@dataclass(slots=True)
+class Draws:
+    """The inputs of all contestants; those of the first executable are a peer's, too."""
+
+    asked: Mapping[str, int]
+    seed: int
+    bounds: Mapping[str, int]
+    sizes: dict[str, int] = field(default_factory=dict)
+    first: Mapping[str, Any] | None = None
+
+    def arrays(self, opened: Program) -> Mapping[str, Any]:
+        """The inputs by name."""
+        from tripybuild.targets.drawn_inputs import call_sizes, draw_inputs  # noqa: PLC0415
+
+        if opened.signature is None:
+            assert self.first is not None, "an executable is measured before"
+            return self.first
+        sizes = call_sizes(opened.signature, self.asked)
+        found = draw_inputs(opened.signature, sizes, self.seed, self.bounds)
+        if self.first is None:
+            self.first, self.sizes = found, sizes
+        return found
+
+
 @command
 def bench_models(
     sources: Annotated[
@@ -116,6 +149,14 @@ def bench_models(
         int | None,
         typer.Option(metavar="N", min=1, help="Threads of the engine that specs are compiled for."),
     ] = None,
+    compare: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="torch:FILE.py:f|onnx:FILE",
+            help="A module of PyTorch, which runs that file, or a file of ONNX, on the same "
+            "inputs; may be repeated.",
+        ),
+    ] = None,
     clients: Annotated[
         int,
         typer.Option(metavar="N", min=1, help="Threads that call at the same time."),
@@ -136,25 +177,29 @@ def bench_models(
     """Measure executables and specs beside each other."""
     own = {"sizes": {each.name: each.value for each in sizes or []}, "weights": weights}
     how = {**own, "config": config, "registry": registry}
-    _check_sources(sources, threads is not None, how)
-    chosen = target if threads is None else _threaded_target(target, threads)
+    _check_sources(sources, threads is not None and not compare, how)
+    specs = not all(map(_is_executable, sources))
+    chosen = target if threads is None or not specs else _threaded_target(target, threads)
     bounds = {name: bound for each in below or [] for name, bound in each.sizes.items()}
     found = []
     with ExitStack() as opened:
         folder = Path(opened.enter_context(tempfile.TemporaryDirectory()))
-        files = [
-            each if _is_executable(each) else _compile(each, folder / f"{number}.tpb", chosen, how)
-            for number, each in enumerate(sources)
-        ]
+        openers: list[tuple[str, Callable[[], Program]]] = []
+        for number, source in enumerate(sources):
+            path = source if _is_executable(source) else folder / f"{number}.tpb"
+            if path != source:
+                _compile(source, path, chosen, how)
+            openers.append((str(source), partial(_open_executable, path, entry)))
+        openers += [(text, partial(_open_peer, text, threads)) for text in compare or []]
         for asked in [each.sizes for each in shapes or []] or [{}]:
-            pairs = zip(sources, files, strict=True)
-            each = [_contestant(*pair, entry, asked, seed, bounds) for pair in pairs]
+            draws = Draws(asked, seed, bounds)
+            several = [_contestant(*each, draws) for each in openers]
             with native_call():
-                _measure([one for one, _ in each], rounds, seconds, clients)
-            facts = [one.facts() for one, _ in each]
-            for fact, (one, _) in zip(facts, each, strict=True):
-                fact["ratio"] = _ratio(one, each[0][0])
-            found.append({"sizes": dict(each[0][1]), "contestants": facts})
+                _measure(several, rounds, seconds, clients)
+            facts = [each.facts() for each in several]
+            for fact, each in zip(facts, several, strict=True):
+                fact["ratio"] = _ratio(each, several[0])
+            found.append({"sizes": draws.sizes, "contestants": facts})
     text = "\n\n".join("\n".join(_lines(each)) for each in found)
     data = {"rounds": rounds, "clients": clients, "seed": seed, "runs": found}
     return CommandResult(text, data=data)
@@ -187,7 +232,7 @@ def _threaded_target(target: str, threads: int) -> str:
     return f"{target},threads={threads}"
 
 
-def _compile(spec: Path, path: Path, target: str, how: Mapping[str, Any]) -> Path:
+def _compile(spec: Path, path: Path, target: str, how: Mapping[str, Any]) -> None:
     """Compile a spec into a file, which is loaded as others are."""
     from tripybuild.compiler.session import compile_spec  # noqa: PLC0415
     from tripybuild.packages.libraries import model_libraries  # noqa: PLC0415
@@ -195,35 +240,55 @@ def _compile(spec: Path, path: Path, target: str, how: Mapping[str, Any]) -> Pat
     options = {name: each for name, each in how.items() if name != "registry"}
     homes = model_libraries(how["registry"], spec)
     compile_spec(spec, target=target, homes=homes, **options).save(path)
-    return path
 
 
-def _contestant(
-    source: Path,
-    file: Path,
-    entry: str | None,
-    asked: Mapping[str, int],
-    seed: int,
-    bounds: Mapping[str, int],
-) -> tuple[Contestant, Mapping[str, int]]:
-    """Load an executable, call it once, and say for which sizes."""
+def _open_executable(path: Path, entry: str | None) -> Program:
     from tripybuild.compiler.executable import load  # noqa: PLC0415
-    from tripybuild.targets.drawn_inputs import call_sizes, draw_inputs  # noqa: PLC0415
 
+    loaded = load(path)
+    chosen = loaded.entry(entry)
+    prepare = partial(partial, chosen.run)
+    return Program(str(loaded.target), prepare, chosen.signature)
+
+
+def _open_peer(text: str, threads: int | None) -> Program:
+    """A source as it is: `torch:FILE.py:f` or `onnx:FILE`.
+
+    Raises:
+        DiagnosticError: It is neither, or it cannot be loaded.
+    """
+    from tripybuild.cli.commands.import_model import load_module  # noqa: PLC0415 - heavy
+    from tripybuild.importer.peers import OnnxPeer, TorchPeer  # noqa: PLC0415 - heavy
+
+    kind, _, rest = text.partition(":")
+    asked = program(rest)
+    peer: OnnxPeer | TorchPeer
+    if kind == OnnxPeer.NAME and rest:
+        if not Path(rest).is_file():
+            message = f"there is no file `{rest}`"
+            raise DiagnosticError(Diagnostic("file-not-found", message))
+        peer = OnnxPeer(Path(rest), threads)
+    elif kind == TorchPeer.NAME and asked is not None:
+        peer = TorchPeer(load_module(asked)[0], threads)
+    else:
+        message, hint = f"`{text}` is no peer", "write `torch:FILE.py:model` or `onnx:FILE.onnx`"
+        raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
+    return Program(kind, peer.prepare)
+
+
+def _contestant(name: str, open_program: Callable[[], Program], draws: Draws) -> Contestant:
+    """Load a program, and call it once."""
     before, began = resident_bytes(), time.perf_counter()
-    loaded: Executable = load(file)
-    chosen: ExecutableEntry = loaded.entry(entry)
+    opened = open_program()
     took = time.perf_counter() - began
-    sizes = call_sizes(chosen.signature, asked)
-    arrays = draw_inputs(chosen.signature, sizes, seed, bounds)
-    call = partial(chosen.run, arrays)
+    call = opened.prepare(draws.arrays(opened))
     began = time.perf_counter()
     with native_call():
         call()
     first = time.perf_counter() - began
     after = resident_bytes()
     memory = None if before is None or after is None else max(after - before, 0)
-    return Contestant(str(source), str(loaded.target), took, first, memory, call), sizes
+    return Contestant(name, opened.target, took, first, memory, call)
 
 
 def _measure(contestants: Sequence[Contestant], rounds: int, seconds: float, clients: int) -> None:

@@ -211,7 +211,7 @@ def _read_python(
         read_module,
     )
 
-    found, file = _load_module(asked)
+    found, file = load_module(asked)
     varying = {**getattr(file, "dynamic", {}), **request.dynamic}
     named = {each.name for each in inputs}
     args = () if named else tuple(getattr(file, "args", ()))
@@ -220,8 +220,12 @@ def _read_python(
     return read_module(found, exported, registry)
 
 
-def _load_module(asked: FunctionReference) -> tuple[Any, Any]:
-    """The module that a Python file has, or that a function of it gives, and the file's names."""
+def load_module(asked: FunctionReference) -> tuple[Any, Any]:
+    """The module that a Python file has, or that a function of it gives, and the file's names.
+
+    Raises:
+        DiagnosticError: PyTorch or the file is not there, or it names something else.
+    """
     from tripybuild.importer.pytorch.module_export import (  # noqa: PLC0415 - heavy
         is_module,
         require_torch,
@@ -246,7 +250,7 @@ def _peer(text: str) -> Any:
         message = f"`{text}` is no module of a Python file"
         hint = "`--verify-with` takes `FILE.py:model`"
         raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
-    return _load_module(asked)[0]
+    return load_module(asked)[0]
 
 
 def _verify(
