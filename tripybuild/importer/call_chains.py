@@ -5,9 +5,8 @@ and `a`. A call can be read as chains of several lengths, since an operand may b
 """
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from math import isclose
 from typing import Any, TypeGuard
 
@@ -132,11 +131,17 @@ def is_near(one: Any, other: Any) -> bool:
     return isclose(one, other, rel_tol=_PRECISION)
 
 
+@dataclass
 class ChainPattern(CallPattern):
     """A snippet whose products and sums may have another order and other brackets.
 
-    Numbers have the precision of float32.
+    Numbers have the precision of float32, and what sizes alone say is compared as it is.
+
+    Attributes:
+        says: Whether an expression of sizes alone gives what a tensor is.
     """
+
+    says: Callable[["ChainPattern", ast.expr, CallValue], bool] | None = None
 
     def heads(self, node: ast.expr) -> frozenset[str] | None:
         """The operators whose result an expression can be; None where it can be any tensor."""
@@ -150,7 +155,11 @@ class ChainPattern(CallPattern):
         kind = chain_kind(node)
         if kind is not None and isinstance(value, CallValue):
             return self._chain(node, kind, value)
-        return super()._match(node, value)
+        if super()._match(node, value):
+            return True
+        if self.says is None or not isinstance(node, ast.Call) or not isinstance(value, CallValue):
+            return False
+        return self._is_closed(node) and self.says(self, node, value)
 
     def _computed(self, node: ast.expr, value: Any) -> bool:
         try:
@@ -168,7 +177,8 @@ class ChainPattern(CallPattern):
         tensors = [pair for pair in wanted if pair not in numbers]
         tensors.sort(key=lambda pair: self.heads(pair[0]) is None)  # what says most comes first
         signs = {name: method for method, name in self.methods.items()}
-        for operands, calls in islice(call_chains(value, kind, signs), 1, None):
+        itself, *longer = call_chains(value, kind, signs)
+        for operands, calls in [*longer, itself]:
             given = [(each, sign) for each, sign in operands if is_number(each)]
             others = [pair for pair in operands if pair not in given]
             if len(others) != len(tensors):
@@ -180,6 +190,9 @@ class ChainPattern(CallPattern):
                     return True
                 self.restore(kept, count)
         return False
+
+    def _is_closed(self, node: ast.expr) -> bool:
+        return not any(self.names.get(each) or each in self.lines for each in free_names(node))
 
     def _is_number(self, node: ast.expr) -> bool:
         """Whether nothing in an expression is a tensor."""

@@ -34,7 +34,9 @@ class _Recording(ast.NodeVisitor):
 
     def value(self, node):
         free = free_names(node)
-        if not any(hasattr(self.names.get(name), "type") for name in free):
+        called = {each.func.id for each in ast.walk(node) if isinstance(each, ast.Call)}
+        is_made = bool(called & OPERATORS.keys() - SHAPE.functions.keys())
+        if not is_made and not any(hasattr(self.names.get(name), "type") for name in free):
             return evaluate(node, {**BY_NAME, **self.names}, SHAPE)
         match node:
             case ast.Name(id=name):
@@ -58,12 +60,19 @@ SIGNS = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Po
 SIGNS[ast.MatMult] = "matmul"
 CHANNELS = ("weight", "bias", "running_mean", "running_var")
 SHAPES = {
-    "attention": {"query": (2, 6, 4, 8), "key": (2, 3, 5, 8), "value": (2, 3, 5, 7)},
+    "attention": {
+        "query": (2, 6, 4, 8),
+        "key": (2, 6, 5, 8),
+        "value": (2, 6, 5, 7),
+        "mask": (2, 1, 4, 5),
+    },
+    "permute": {"input": (2, 3, 4, 5)},
     "batchnorm": {"input": (2, 3, 4, 5), **dict.fromkeys(CHANNELS, (3,))},
     "instancenorm": {"input": (2, 3, 4, 5), **dict.fromkeys(CHANNELS[:2], (3,))},
     "linear": {"input": (2, 4), "weight": (3, 4), "bias": (3,)},
 }
-ATTRIBUTES = {"eps": 1e-3, "causal": True, "dim": 1, "min": -0.5, "max": 0.5}
+ATTRIBUTES = {"eps": 1e-3, "causal": False, "dim": 1, "min": -0.5, "max": 0.5, "scale": 0.3}
+ATTRIBUTES["perm"] = [0, 2, 3, 1]
 
 
 # What is nearly the operator: another axis, an unbiased variance, an epsilon elsewhere, a number.
@@ -94,13 +103,21 @@ NEAR = [
     ("normalize", "input / (norm(input, 2, [1], True) + eps)"),
     ("batchnorm", "(input - reshape(bias, F)) / (reshape(running_var, F) + eps)"),
     ("linear", "linear(input, weight) * bias"),
+    ("attention", "softmax(query @ transpose(key, 2, 3) * scale, 2) @ value"),
+    ("attention", "(softmax(query @ transpose(key, 2, 3) * scale, 3) + mask) @ value"),
+    ("attention", "softmax(query @ transpose(key, 2, 3) * scale, 3) * scale @ value"),
+    ("attention", "softmax((query @ transpose(key, 2, 3) + mask) * scale, 3) @ value"),
 ]
 
 
 def _program(operator, snippet):
     build = ProgramBuilder("equal")
     usual = dict.fromkeys(operator.inputs, (2, 3, 4)) | {"weight": (4,), "bias": (4,)}
-    shapes = SHAPES.get(operator.name, usual)
+    shapes = dict(SHAPES.get(operator.name, usual))
+    if "expand" in free_names(snippet.program):
+        shapes |= {"key": (2, 3, 5, 8), "value": (2, 3, 5, 7)}  # fewer heads
+    if "transpose" in _made(snippet) and "key" in shapes:
+        shapes["key"] = (2, 6, 8, 5)
     read = free_names(snippet.program)
     dtype = tp.float16 if "cast" in read else tp.float32
     given = [name for name in operator.inputs if name in read and name in shapes]
@@ -113,7 +130,20 @@ def _program(operator, snippet):
     for line in snippet.program.assignments:
         (target,) = line.targets
         names[target] = record.value(line.value)
-    return build.program(y=record.value(snippet.program.result))
+    return build.program(y=record.value(_composition(snippet)))
+
+
+def _composition(snippet):
+    result = snippet.program.result
+    return result.elts[0] if isinstance(result, ast.Tuple) else result
+
+
+def _made(snippet):
+    """The operators of the calls that make arguments."""
+    result = snippet.program.result
+    nodes = list(ast.walk(result.elts[1])) if isinstance(result, ast.Tuple) else []
+    calls = [node.func.id for node in nodes if isinstance(node, ast.Call)]
+    return [name for name in calls[1:] if name in OPERATORS]
 
 
 @pytest.mark.parametrize(("operator", "snippet"), DECLARED)
@@ -127,7 +157,7 @@ def test_an_equivalent_becomes_the_operator(operator, snippet):
     }
     wanted = run_calls(program, inputs)["y"]
     raised = raise_compositions(program, OPERATORS)
-    assert [call.operator for call in raised.graph.calls] == [operator.name]
+    assert [call.operator for call in raised.graph.calls] == [*_made(snippet), operator.name]
     np.testing.assert_allclose(run_calls(raised, inputs)["y"], wanted, 1e-4, 1e-5)
 
 
@@ -149,6 +179,21 @@ def test_sizes_that_vary_and_one_dimension_that_is_no_list():
     program = build.program(y=build.call("mul", lhs=weight, rhs=normal))
     (call,) = raise_compositions(program, OPERATORS).graph.calls
     assert (call.operator, [*call.arguments]) == ("rmsnorm", ["input", "weight"])
+
+
+@pytest.mark.parametrize(("offset", "is_causal"), [(0, True), (1, False), (-1, False)])
+def test_masks_that_are_causal_for_all_sizes(offset, is_causal):
+    """A mask that numbers and sizes make is known by what it is, not by how it is made."""
+    build = ProgramBuilder("causal", B=(1, 4), S=(2, 9))
+    query, key, value = (build.input(name, "B", 2, "S", 8) for name in ("query", "key", "value"))
+    numbers = build.call("arange", stop=build.symbols["S"], dtype=tp.int64)
+    rows = build.call("add", lhs=build.call("unsqueeze", input=numbers, dim=1), rhs=offset)
+    mask = build.call("le", lhs=build.call("unsqueeze", input=numbers, dim=0), rhs=rows)
+    given = {"query": query, "key": key, "value": value, "mask": mask, "scale": 8**-0.5}
+    program = raise_compositions(build.program(y=build.call("attention", **given)), OPERATORS)
+    arguments = program.graph.calls[-1].arguments
+    assert ("causal" in arguments, "mask" in arguments) == (is_causal, not is_causal)
+    assert "scale" not in arguments
 
 
 def test_what_differs_in_a_number_stays():

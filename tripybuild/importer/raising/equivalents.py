@@ -12,15 +12,22 @@ from typing import Any
 import numpy as np
 
 from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.frontend import Tensor
+from tripybuild.frontend.sizes import trace_mode
 from tripybuild.importer.call_arguments import default_of
 from tripybuild.importer.call_chains import ChainPattern
-from tripybuild.importer.call_patterns import operators_by_method, same
+from tripybuild.importer.call_patterns import UnboundError, operators_by_method, same
 from tripybuild.importer.call_program import Call, CallGraph, CallProgram, CallValue, needed_calls
 from tripybuild.importer.raising.size_values import SAMPLES, SizeValues
+from tripybuild.language.evaluate import EvaluationError, evaluate
+from tripybuild.language.names import free_names
 from tripybuild.model.libraries import OperatorLibrary, builtin_library
 from tripybuild.schema.operator.operator import Operator, Snippet
 from tripybuild.schema.registry_index import EQUIVALENTS, operator_entries
+from tripybuild.trace.values import TensorType, Value
+from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.patterns import TensorPattern, options
+from tripybuild.types.vocabulary import SHAPE
 
 CLOSE = 1e-4  # the largest difference, as a part of the largest value
 _SEED = 20
@@ -39,7 +46,7 @@ def raise_compositions(
         library: Where the public functions are; by default what tripybuild brings along.
     """
     work = _Raising(program, operators, library or builtin_library())
-    calls = [work.call(call) for call in program.graph.calls]
+    calls = [each for call in program.graph.calls for each in work.calls(call)]
     outputs = [value for _, value in program.graph.outputs]
     kept = needed_calls(calls, [*outputs, *program.updates.values()])
     return replace(program, graph=replace(program.graph, calls=kept))
@@ -49,14 +56,22 @@ class _Raising:
     def __init__(
         self, program: CallProgram, operators: Mapping[str, Operator], library: OperatorLibrary
     ) -> None:
-        self.operators = operators
+        self.operators, self.library = operators, library
         self.values = SizeValues(program, operators, library)
+        self.added: list[Call] = []
+        self.made: dict[int, Call] = {}
         self.methods = operators_by_method(operators)
         entries = operator_entries(operators).items()
         named = [operators[name] for name, entry in entries if EQUIVALENTS in entry.roles]
         self.declared = [(operator, each) for operator in named for each in operator.equivalents]
         self.by_head: dict[str, list[tuple[Operator, Snippet]]] = {}
         self.proofs: dict[object, bool] = {}
+
+    def calls(self, call: Call) -> list[Call]:
+        """The call, or that of an operator with those that make its arguments."""
+        self.added = []
+        last = self.call(call)
+        return [*map(self.call, [*self.added]), last]
 
     def call(self, call: Call) -> Call:
         """The call, or that of the operator that it is the last part of."""
@@ -77,7 +92,7 @@ class _Raising:
                 (operator, snippet)
                 for operator, snippet in self.declared
                 for pattern, result in [self._pattern(operator, snippet)]
-                for heads in [pattern.heads(result)]
+                for heads in [pattern.heads(_both(result)[0])]
                 if heads is None or head in heads
             ]
         return self.by_head[head]
@@ -86,25 +101,107 @@ class _Raising:
         inputs = {each.name: True for each in operator.inputs.values()}
         names = {**inputs, **dict.fromkeys(operator.attributes, False)}
         names |= dict.fromkeys(operator.types, False)
-        pattern = ChainPattern(self.operators, self.methods, names, owner=operator)
+        pattern = ChainPattern(self.operators, self.methods, names, owner=operator, says=self._says)
         return pattern, pattern.add_lines(snippet.program)
 
     def _as(self, operator: Operator, snippet: Snippet, call: Call) -> Call | None:
         pattern, result = self._pattern(operator, snippet)
-        if not pattern.match(result, call.results[0]):
+        composition, made_by = _both(result)
+        if not pattern.match(composition, call.results[0]):
             return None
         modules = call.node.modules if call.node is not None else ()
         if any(each.node is None or each.node.modules != modules for each in pattern.calls):
             return None  # it goes on in another module
-        arguments = {n: pattern.bound.get(n) for n in pattern.names if n not in operator.types}
+        added: list[Call] = []
+        names = [each.name for each in operator.arguments()]
+        arguments = {name: pattern.bound.get(name) for name in names}
+        if made_by is not None:
+            try:
+                arguments = self._written(pattern, operator, made_by, call, added)
+            except (UnboundError, DiagnosticError):
+                return None
         given = {
-            name: value
-            for name, value in arguments.items()
-            if value is not None and not same(value, default_of(operator, name))
+            name: arguments[name]
+            for name in names
+            if arguments.get(name) is not None
+            and not same(arguments[name], default_of(operator, name))
         }
-        ordered = [each.name for each in operator.arguments() if each.name in given]
-        made = Call(operator.name, {n: given[n] for n in ordered}, call.results, False, call.node)
-        return made if self._fits(operator, made) and self._is_equal(call, made) else None
+        made = Call(operator.name, given, call.results, False, call.node)
+        if call.operator == made.operator and _is_same(call.arguments, given):
+            return None
+        if not self._fits(operator, made) or not self._is_equal(call, made):
+            return None
+        self.added += added
+        return made
+
+    def _written(
+        self,
+        pattern: ChainPattern,
+        operator: Operator,
+        node: ast.Call,
+        call: Call,
+        added: list[Call],
+    ) -> dict[str, Any]:
+        """The arguments of a call that an expression writes, over what is bound.
+
+        Args:
+            pattern: Has bound the names.
+            operator: What is called.
+            node: The expression.
+            call: In whose place it stands.
+            added: Takes the calls that make arguments.
+        """
+        names = [each.name for each in operator.arguments()]
+        written = {**dict(zip(names, node.args, strict=False))}
+        written |= {each.arg: each.value for each in node.keywords if each.arg}
+        return {n: self._argument(pattern, each, call, added) for n, each in written.items()}
+
+    def _argument(
+        self, pattern: ChainPattern, node: ast.expr, call: Call, added: list[Call]
+    ) -> Any:
+        match node:
+            case ast.Name(id=name) if name in pattern.names:
+                return pattern.bound.get(name)
+            case ast.Call(func=ast.Name(id=name)) if name in self.operators:
+                operator = self.operators[name]
+                given = self._written(pattern, operator, node, call, added)
+                made = Call(name, given, node=call.node)
+                made.results = [CallValue(self._type(made), call=made)]
+                self.made[id(made)] = made
+                added.append(made)
+                return made.results[0]
+        return pattern.value(node)
+
+    def _type(self, call: Call) -> TensorType:
+        """What a call gives."""
+        given = {
+            name: Tensor.of(Value(each.type)) if isinstance(each, CallValue) else each
+            for name, each in call.arguments.items()
+        }
+        with trace_mode():
+            result = self.library.operator(call.operator)(**given)
+        return TensorType(result.dtype, tuple(result.value.type.shape))
+
+    def _says(self, pattern: ChainPattern, node: ast.expr, value: CallValue) -> bool:
+        """Whether an expression of sizes alone gives what a tensor is, but for broadcasting."""
+        wanted, numbers = self.values.arrays(value), self.values.numbers(value)
+        if wanted is None or numbers is None:
+            return False
+        for array, number in zip(wanted, numbers, strict=True):
+            names: dict[str, Any] = dict(BY_NAME)
+            for name in free_names(node):
+                if name in self.operators:
+                    names[name] = self.library.operator(name)
+                elif name not in names:
+                    read = ast.copy_location(ast.Name(name, ast.Load()), node)
+                    (names[name],) = self.values.shape([pattern.value(read)], number)
+            try:
+                found = np.broadcast_to(np.asarray(evaluate(node, names, SHAPE)), array.shape)
+            except (EvaluationError, DiagnosticError, ValueError):
+                return False
+            if not np.array_equal(found, array):
+                return False
+        return True
 
     @staticmethod
     def _fits(operator: Operator, made: Call) -> bool:
@@ -124,7 +221,7 @@ class _Raising:
 
     def _is_equal(self, call: Call, made: Call) -> bool:
         """Whether both give the same for random values; equal compositions are run once."""
-        known = {id(value): f"{value.type}" for value in _tensors(made)}
+        known = {id(value): f"{value.type}" for value in self._leaves(made)}
         key = _structure(made, known), _structure(call, known)
         if key not in self.proofs:
             self.proofs[key] = self._run_equal(call, made)
@@ -132,7 +229,7 @@ class _Raising:
 
     def _run_equal(self, call: Call, made: Call) -> bool:
         (result,) = call.results
-        leaves = {id(v): v for v in _tensors(made)}
+        leaves = {id(v): v for v in self._leaves(made)}
         random = np.random.default_rng(_SEED)
         is_finite = False
         for number in range(SAMPLES):
@@ -141,13 +238,21 @@ class _Raising:
             given = {key: self._draw(random, v, number) for key, v in leaves.items()}
             try:
                 wanted = np.asarray(self.values.compute(call, number, given))
-                found = np.asarray(self.values.run(made, number, given)[0])
+                found = np.asarray(self.values.compute(made, number, given))
             except (LookupError, DiagnosticError):  # the operator may not take what it is given
                 return False
             if not _are_close(wanted, found):
                 return False
             is_finite = is_finite or bool(np.isfinite(wanted).any())
         return is_finite
+
+    def _leaves(self, made: Call) -> list[CallValue]:
+        """What a call, with those that were made for it, reads of the program."""
+        found: list[CallValue] = []
+        for value in _tensors(made):
+            is_made = value.call is not None and id(value.call) in self.made
+            found += self._leaves(value.call) if is_made and value.call else [value]
+        return list(dict.fromkeys(found))
 
     def _draw(self, random: np.random.Generator, value: CallValue, number: int) -> Any:
         """Values of both signs, or those that roots are taken of."""
@@ -156,6 +261,18 @@ class _Raising:
             return random.integers(0, 2, shape).astype(value.dtype.numpy)
         drawn = random.uniform(0.1, 2, shape) if number % 2 else random.normal(size=shape)
         return drawn.astype(value.dtype.numpy)
+
+
+def _is_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    return one.keys() == other.keys() and all(same(one[name], other[name]) for name in one)
+
+
+def _both(result: ast.expr) -> tuple[ast.expr, ast.Call | None]:
+    """A composition, and the call that gives the same where that is more than its names."""
+    match result:
+        case ast.Tuple(elts=[composition, ast.Call() as call]):
+            return composition, call
+    return result, None
 
 
 def _are_close(wanted: Any, found: Any) -> bool:
