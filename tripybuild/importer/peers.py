@@ -21,6 +21,7 @@ class OnnxPeer:
     Args:
         path: The file.
         threads: How many it may use; by default as many as it likes.
+        is_optimized: Whether it may fuse operators, whose results are rounded elsewhere then.
 
     Raises:
         DiagnosticError: ONNX Runtime is not installed, or refuses the file.
@@ -28,7 +29,9 @@ class OnnxPeer:
 
     NAME = "onnx"
 
-    def __init__(self, path: Path, threads: int | None = None) -> None:
+    def __init__(
+        self, path: Path, threads: int | None = None, *, is_optimized: bool = True
+    ) -> None:
         if importlib.util.find_spec("onnxruntime") is None:
             message = f"`{path}` is run by ONNX Runtime, which is not installed"
             raise DiagnosticError(Diagnostic("target-unavailable", message))
@@ -37,6 +40,9 @@ class OnnxPeer:
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 4  # what it refuses is raised
         options.intra_op_num_threads = threads or 0
+        if not is_optimized:
+            level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+            options.graph_optimization_level = level
         try:
             self.session = onnxruntime.InferenceSession(
                 path, options, providers=["CPUExecutionProvider"]

@@ -114,6 +114,19 @@ def test_a_window_that_only_long_sequences_leave(simplified, window):
     assert simplified(build.program(y=y), x=np.ones(6, bool)) == []
 
 
+def test_a_table_that_is_shorter_than_some_sizes(simplified):
+    build = ProgramBuilder("table", B=(1, 900), S=(1, 900))
+    x = build.input("x", "B", "S", dtype=tp.int64)
+    table = build.call(
+        "reshape", input=build.call("arange", stop=64, dtype=tp.int64), shape=[1, 64]
+    )
+    end = slice(None, build.symbols["S"])
+    row = build.call("getitem", input=table, index=(slice(None), end))
+    sizes = [build.symbols["B"], build.symbols["S"]]
+    y = build.call("add", lhs=x, rhs=build.call("expand", input=row, sizes=sizes))
+    assert "expand" in simplified(build.program(y=y), x=np.ones((2, 6), np.int64))
+
+
 def test_arguments_that_change_nothing(operators):
     """A mask that hides nothing, the scale that attention has anyway, and what repeats a mask."""
     build = ProgramBuilder("masks", B=(1, 8), S=(2, 9))

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.importer.call_program import Call, CallGraph, CallProgram, CallValue
 from tripybuild.model.libraries import OperatorLibrary
 from tripybuild.schema.operator.operator import Operator
@@ -105,13 +106,13 @@ class SizeValues:
     # --- what values are ---
 
     def arrays(self, value: CallValue) -> list[Array] | None:
-        """What a value is; None where it depends on more than sizes, or is too large."""
+        """What a value is; None where it depends on more than sizes, or is none for these."""
         numbers = self.numbers(value)
         if numbers is None:
             return None
         try:
             return [np.asarray(self._tensor_of(value, each)) for each in numbers]
-        except LookupError:
+        except (DiagnosticError, LookupError):  # too large for a table of positions, for one
             return None
 
     def _tensor_of(self, value: CallValue, number: int) -> Any:
