@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from tripybuild.cli.command import CommandResult, command
-from tripybuild.cli.commands.check_report import format_seconds
+from tripybuild.cli.console import format_seconds
 from tripybuild.cli.function_reference import program
 from tripybuild.cli.interrupts import native_call
 from tripybuild.cli.options import (
@@ -28,7 +28,6 @@ from tripybuild.cli.options import (
     WeightsPath,
     shape,
 )
-from tripybuild.compiler.lowering.specialize import sizes_name
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process.memory import format_bytes, resident_bytes
 from tripybuild.targets.table import DEFAULT, TARGETS
@@ -349,6 +348,8 @@ def _interval(
 
 def _lines(run: Mapping[str, Any]) -> Iterator[str]:
     """The table of one set of sizes, and how the contestants compare."""
+    from tripybuild.compiler.lowering.specialize import sizes_name  # noqa: PLC0415
+
     facts = run["contestants"]
     yield sizes_name(run["sizes"])
     head = ("", "target", "median", "p90", "p99", "calls/s", "first", "load", "memory")

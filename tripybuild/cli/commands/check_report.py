@@ -5,7 +5,7 @@ from math import prod
 from pathlib import Path
 
 from tripybuild.artifact.manifest_schema import tensor_text
-from tripybuild.cli.console import table_lines
+from tripybuild.cli.console import format_count, format_seconds, table_lines
 from tripybuild.compiler.check.check import Corner, EntryCheck, ModelCheck
 from tripybuild.compiler.check.costs import PartCost
 from tripybuild.compiler.check.devices import Roofline
@@ -135,24 +135,6 @@ def _device_text(device: Roofline) -> str:
     measured = ", measured" if device.measured else ""
     moved = format_bytes(int(device.bandwidth))
     return f"time  least on {device.title}: {rate}, {moved}/s{measured}"
-
-
-def format_count(number: int, large: str = "BTP") -> str:
-    """A number for a reader, with the letters of a billion and more: `110.1 M`."""
-    value, unit = float(number), ""
-    for larger in ("k", "M", *large):
-        if value < 1000:
-            break
-        value, unit = value / 1000, larger
-    return f"{value:.1f} {unit}" if unit else str(number)
-
-
-def format_seconds(seconds: float) -> str:
-    """A time for a reader, by three digits: `38.9 ms`."""
-    for scale, unit in ((1, "s"), (1e3, "ms"), (1e6, "us")):
-        if seconds * scale >= 1:
-            return f"{seconds * scale:.3g} {unit}"
-    return f"{seconds * 1e9:.3g} ns"
 
 
 def answer(path: Path, found: ModelCheck, seconds: float) -> CheckAnswer:
