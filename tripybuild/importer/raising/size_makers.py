@@ -20,6 +20,7 @@ from tripybuild.types.patterns import ValuePattern, options
 
 MOST = 1 << 16  # elements of a buffer that is compared
 _SUBSCRIPT = "__getitem__"
+_FEWEST = 4  # frequencies
 _WIDE = 4  # bytes of an integer that is no quantized weight
 
 
@@ -32,10 +33,11 @@ class SizeMakers:
     """
 
     def __init__(self, operators: Mapping[str, Operator], library: OperatorLibrary) -> None:
-        self.library = library
+        self.library, self.declared = library, operators
+        self.methods = operators_by_method(operators)
         entries = operator_entries(operators).items()
         self.operators = [operators[name] for name, entry in entries if SIZED in entry.roles]
-        subscript = operators[operators_by_method(operators)[_SUBSCRIPT]]
+        subscript = operators[self.methods[_SUBSCRIPT]]
         self.subscript = subscript.name
         self.parameters = [each.name for each in subscript.arguments()]
         self.names = {each.name for each in self.operators}
@@ -61,6 +63,37 @@ class SizeMakers:
     def run(self, call: Call) -> np.ndarray[Any, Any]:
         """What a call of sizes that are numbers gives."""
         return np.asarray(self.library.operator(call.operator)(**call.arguments))
+
+    def frequencies(self, base: float, type: TensorType) -> list[Call]:
+        """Calls that give the frequencies of a rotation: `1 / base ** (row / n)`."""
+        size = type.shape[0]
+        rows = (call for call in self.calls(type) if np.array_equal(self.run(call), range(size)))
+        chain = [_with_result(row, type) for row in [*rows][:1]]
+        for sign, number, is_left in (
+            ("__truediv__", float(size), False),
+            ("__pow__", base, True),
+            ("__truediv__", 1.0, True),
+        ):
+            if chain:
+                operands = (number, chain[-1].results[0])[:: 1 if is_left else -1]
+                operator = self.declared[self.methods[sign]]
+                names = [each.name for each in operator.arguments()]
+                given = dict(zip(names, operands, strict=False))
+                chain.append(_with_result(Call(operator.name, given), type))
+        return chain
+
+    def gives(self, chain: Sequence[Call], array: np.ndarray[Any, Any]) -> bool:
+        """Whether calls give an array, bit for bit but for its dimensions of one."""
+        made: dict[int, Any] = {}
+        for call in chain:
+            given = {
+                n: made[id(v)] if isinstance(v, CallValue) else v for n, v in call.arguments.items()
+            }
+            tensor = self.library.operator(call.operator)(**given)
+            made[id(call.results[0])] = tensor
+        found = np.asarray(tensor) if chain else np.empty(0)
+        same = (found.dtype, found.size) == (array.dtype, array.size)
+        return same and found.tobytes() == array.tobytes()
 
     def shaped(self, call: Call, type: TensorType) -> list[Call]:
         """A call with its result, and the one that gives a row its outer dimensions."""
@@ -109,14 +142,14 @@ def make_buffers(
     if not held:
         return program
     makers = SizeMakers(operators, library or builtin_library())
-    made = {key: call for key, value in held.items() if (call := _maker(makers, value))}
+    made = {key: chain for key, value in held.items() if (chain := _chain(makers, value))}
     calls: list[Call] = []
     for call in program.graph.calls:
         read = {id(each): each for each in read_values([call]) if id(each) in made}
         instead: dict[int, CallValue] = {}
         for key, value in read.items():
             if any(each is value for each in call.arguments.values()):
-                chain = makers.shaped(replace(made[key], node=call.node), value.type)
+                chain = _copy(made[key], call)
                 calls += chain
                 instead[key] = chain[-1].results[0]
         if instead:
@@ -136,25 +169,48 @@ def _over(call: Call, arguments: Mapping[str, Any]) -> Call:
     return found
 
 
+def _copy(chain: Sequence[Call], reader: Call) -> list[Call]:
+    """Calls once more, which stand where another one does."""
+    made: dict[int, CallValue] = {}
+    copies = []
+    for call in chain:
+        given = {n: made.get(id(v), v) for n, v in call.arguments.items()}
+        (result,) = call.results
+        copy = _with_result(Call(call.operator, given, node=reader.node), result.type)
+        made[id(result)] = copy.results[0]
+        copies.append(copy)
+    return copies
+
+
 def _is_buffer(value: CallValue) -> bool:
-    """Whether a weight is no parameter: a few whole numbers that no checkpoint has."""
+    """Whether a weight is no parameter: few elements that no checkpoint has."""
     weight, type = value.weight, value.type
     assert weight is not None
     sizes: Sequence[Any] = type.shape
-    is_small = all(isinstance(each, int) for each in sizes) and np.prod(sizes) <= MOST
-    is_whole = type.dtype.kind == "boolean" or (
-        type.dtype.kind == "integer" and np.dtype(type.dtype.numpy).itemsize >= _WIDE
-    )
-    return weight.place is None and len(sizes) > 0 and bool(is_small) and is_whole
+    is_small = all(isinstance(each, int) for each in sizes) and 0 < np.prod(sizes) <= MOST
+    return weight.place is None and len(sizes) > 0 and bool(is_small)
 
 
-def _maker(makers: SizeMakers, value: CallValue) -> Call | None:
-    """The call that gives what a weight holds."""
+def _chain(makers: SizeMakers, value: CallValue) -> list[Call]:
+    """Calls that give what a weight holds; none where there are none."""
     assert value.weight is not None
-    array = np.asarray(value.weight.load())
-    for call in makers.calls(value.type):
-        found = makers.run(call)
-        same = (found.dtype, found.size) == (array.dtype, array.size)
-        if same and np.array_equal(found.ravel(), array.ravel()):
-            return call
-    return None
+    type = value.type
+    if type.dtype.kind == "float":
+        array = np.asarray(value.weight.load()) if len(type.shape) == 1 else np.empty(0)
+        options = (makers.frequencies(base, type) for base in _bases(array))
+    elif type.dtype.kind == "boolean" or np.dtype(type.dtype.numpy).itemsize >= _WIDE:
+        array = np.asarray(value.weight.load())
+        options = (makers.shaped(call, type) for call in makers.calls(type))
+    else:
+        return []
+    return next((chain for chain in options if makers.gives(chain, array)), [])
+
+
+def _bases(array: np.ndarray[Any, Any]) -> list[float]:
+    """The bases that frequencies can have: round numbers near to what the last one says."""
+    count = array.size
+    if count < _FEWEST or array[0] != 1 or not 0 < array[-1] < 1:
+        return []
+    base = float(array[-1]) ** (count / (1 - count))
+    options = [float(f"{base:.{digits}g}") for digits in (1, 2, 3)] + [float(round(base))]
+    return [*dict.fromkeys(each for each in options if each > 1)]
