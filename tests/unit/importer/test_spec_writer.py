@@ -491,6 +491,22 @@ def test_buffers_that_sizes_say(written):
     assert "position_ids" not in text
 
 
+def test_frequencies_are_what_they_are_computed_by(written):
+    """The same bits; a row that differs in one stays a weight."""
+    powers = np.float32(10000.0) ** (np.arange(8, dtype=np.float32) / np.float32(8))
+    rows = {"inv_freq": np.float32(1) / powers}
+    rows["other"] = np.nextafter(rows["inv_freq"], np.float32(2))
+    build = ProgramBuilder("rotation", S=(2, 9))
+    y = build.input("x", "S", 8)
+    for name, row in rows.items():
+        value = build.weight(name, 8)
+        value.weight.load = row.copy
+        y = build.call("mul", lhs=y, rhs=value)
+    text = written(build.program(y=y), S=3)
+    assert "y: x * (1.0 / 10000.0 ** (arange(8) / 8.0)) * other" in text
+    assert "inv_freq" not in text
+
+
 def test_long_lists_are_broken_within_their_brackets(written):
     build = ProgramBuilder("list", B=(1, 8))
     y = build.input("x", "B", 4)

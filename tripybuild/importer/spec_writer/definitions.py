@@ -316,18 +316,18 @@ class DefinitionBody:
 
     # --- items ---
 
-    def _call(self, call: Call) -> None:
+    def _call(self, call: Call, hint: str = "") -> None:
         text = self._compose(lambda: self.printer.text(call))
         if len(call.results) == 1 and not call.is_list:
             (result,) = call.results
-            self._put(result, text, role_hint(result) or f"{call.operator}_1")
+            self._put(result, text, role_hint(result) or hint or f"{call.operator}_1")
         else:
             self._several(call.results, text, call.operator)
 
     def _run(self, run: ModuleRun) -> None:
         if self.writer.runs.is_small(run):
             for call in run.calls:
-                self._call(call)
+                self._call(call, f"{last_word(run.path, 'x')}_out" * (call is run.calls[-1]))
             return
         local = run.path.removeprefix(f"{self.node.path}." if self.node.path else "")
         kind = self.writer.kind(self.writer.runs.root.find(run.path))
