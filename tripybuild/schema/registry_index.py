@@ -123,7 +123,8 @@ class OperatorEntry(NamedTuple):
 
 def _converts(operator: Operator) -> bool:
     """`T[*S]` to `U[*S]` where an attribute is `dtype[U]`, and nothing where that is `T`."""
-    if operator.shortcut is None or len(operator.inputs) != 1 or len(operator.attributes) != 1:
+    groups = operator.inputs, operator.attributes, operator.outputs
+    if operator.shortcut is None or any(len(each) != 1 for each in groups):
         return False
     (input,), (attribute,) = operator.inputs.values(), operator.attributes.values()
     (output,) = operator.outputs.values()
