@@ -39,6 +39,7 @@ _METHODS: Mapping[type[ast.AST], str] = {
     ast.LtE: "__le__",
     ast.Gt: "__gt__",
     ast.GtE: "__ge__",
+    ast.Subscript: "__getitem__",
 }
 
 
@@ -104,7 +105,7 @@ class CallPattern:
             case ast.IfExp(body=body, orelse=other):
                 one, two = self.heads(body), self.heads(other)
                 return None if one is None or two is None else one | two
-            case ast.Call() | ast.BinOp() | ast.Compare() | ast.UnaryOp():
+            case ast.Call() | ast.BinOp() | ast.Compare() | ast.UnaryOp() | ast.Subscript():
                 return frozenset(name for name, _ in self._forms(node))
         return None
 
@@ -127,6 +128,8 @@ class CallPattern:
                 return found
             case ast.IfExp(test=test, body=body, orelse=other):
                 return self._choice(test, body, other, value)
+            case ast.Slice() if isinstance(value, slice):
+                return self._slice(node, value)
             case ast.List(elts=items) | ast.Tuple(elts=items) if isinstance(value, (list, tuple)):
                 if any(isinstance(each, ast.Starred) for each in items):
                     return self._computed(node, value)
@@ -149,6 +152,17 @@ class CallPattern:
             return False
         self.bound[name] = value
         return True
+
+    def _slice(self, node: ast.Slice, value: slice) -> bool:
+        """Whether both take the same; from the start and from 0 is one thing."""
+        parts = (
+            (node.lower, value.start or None),
+            (node.upper, value.stop),
+            (node.step, value.step),
+        )
+        return all(
+            given is None if each is None else self.match(each, given) for each, given in parts
+        )
 
     def _choice(self, test: ast.expr, body: ast.expr, other: ast.expr, value: Any) -> bool:
         try:
@@ -219,6 +233,7 @@ class CallPattern:
     def _forms(self, node: ast.expr) -> Iterator[tuple[str, Mapping[str, ast.expr]]]:
         """The operators that an expression may call, with its arguments by parameter."""
         operands: list[ast.expr]
+        sign: ast.AST
         match node:
             case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords):
                 if name not in self.operators:
@@ -233,6 +248,8 @@ class CallPattern:
                 operands = [left, right]
             case ast.UnaryOp(op=sign, operand=operand):
                 operands = [operand]
+            case ast.Subscript(value=operand, slice=index):
+                operands, sign = [operand, index], node
             case _:
                 return
         found = self.methods.get(_METHODS.get(type(sign), ""))

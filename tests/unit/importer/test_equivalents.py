@@ -48,6 +48,10 @@ class _Recording(ast.NodeVisitor):
                 parameters = [each.name for each in operator.arguments()]
                 given = zip(parameters, map(self.value, args), strict=False)
                 return self.build.call(name, **{n: v for n, v in given if v is not None})
+            case ast.Subscript(value=value, slice=ast.Tuple(elts=items)):
+                bounds = ([each.lower, each.upper] for each in items)
+                index = [slice(*(b and self.value(b) for b in each)) for each in bounds]
+                return self.build.call("getitem", input=self.value(value), index=index)
             case ast.UnaryOp(operand=operand):
                 return self.build.call("neg", input=self.value(operand))
             case ast.BinOp(left=left, op=sign, right=right):
@@ -67,12 +71,21 @@ SHAPES = {
         "mask": (2, 1, 4, 5),
     },
     "permute": {"input": (2, 3, 4, 5)},
+    "rotary_embedding": {"input": (2, 3, 5, 8), "cosine": (2, 5, 4), "sine": (2, 5, 4)},
     "batchnorm": {"input": (2, 3, 4, 5), **dict.fromkeys(CHANNELS, (3,))},
     "instancenorm": {"input": (2, 3, 4, 5), **dict.fromkeys(CHANNELS[:2], (3,))},
     "linear": {"input": (2, 4), "weight": (3, 4), "bias": (3,)},
 }
 ATTRIBUTES = {"eps": 1e-3, "causal": False, "dim": 1, "min": -0.5, "max": 0.5, "scale": 0.3}
 ATTRIBUTES["perm"] = [0, 2, 3, 1]
+
+
+_TURNED = "concatenate([-input[:, :, :, 4:], input[:, :, :, :4]], 3)"
+
+
+def _rotation(turned, cosine="concatenate([cosine, cosine], 2)"):
+    sine = "unsqueeze(concatenate([sine, sine], 2), 1)"
+    return f"input * unsqueeze({cosine}, 1) + {turned} * {sine}"
 
 
 # What is nearly the operator: another axis, an unbiased variance, an epsilon elsewhere, a number.
@@ -103,6 +116,10 @@ NEAR = [
     ("normalize", "input / (norm(input, 2, [1], True) + eps)"),
     ("batchnorm", "(input - reshape(bias, F)) / (reshape(running_var, F) + eps)"),
     ("linear", "linear(input, weight) * bias"),
+    ("rotary_embedding", _rotation("concatenate([input[:, :, :, 4:], input[:, :, :, :4]], 3)")),
+    ("rotary_embedding", _rotation("concatenate([input[:, :, :, :4], -input[:, :, :, 4:]], 3)")),
+    ("rotary_embedding", _rotation("concatenate([-input[:, :, :, 5:], input[:, :, :, :5]], 3)")),
+    ("rotary_embedding", _rotation(_TURNED, "concatenate([cosine, sine], 2)")),
     ("attention", "softmax(query @ transpose(key, 2, 3) * scale, 2) @ value"),
     ("attention", "(softmax(query @ transpose(key, 2, 3) * scale, 3) + mask) @ value"),
     ("attention", "softmax(query @ transpose(key, 2, 3) * scale, 3) * scale @ value"),
@@ -118,6 +135,8 @@ def _program(operator, snippet):
         shapes |= {"key": (2, 3, 5, 8), "value": (2, 3, 5, 7)}  # fewer heads
     if "transpose" in _made(snippet) and "key" in shapes:
         shapes["key"] = (2, 6, 8, 5)
+    if "squeeze" in _made(snippet):
+        shapes |= {"cosine": (1, 5, 4), "sine": (1, 5, 4)}  # the same for all of a batch
     read = free_names(snippet.program)
     dtype = tp.float16 if "cast" in read else tp.float32
     given = [name for name in operator.inputs if name in read and name in shapes]

@@ -147,3 +147,16 @@ def test_arguments_that_change_nothing(operators):
     assert (second.arguments["mask"], second.arguments["scale"]) == (seen, 0.25)
     for name, found in run_calls(changed, inputs).items():
         assert found == pytest.approx(expected[name], abs=1e-6)
+
+
+def test_what_is_computed_of_equal_parts_is_computed_once(simplified):
+    """The parts of a tensor that repeats another one; a sum over both is no such thing."""
+    build = ProgramBuilder("parts", S=(2, 9))
+    x, z = build.input("x", "S", 4), build.input("z", "S", 4)
+    both = build.call("concatenate", tensors=[x, x], dim=1)
+    y = build.call("mul", lhs=build.call("cos", input=both), rhs=2.0)
+    row = build.call("softmax", input=both, dim=1)
+    other = build.call("exp", input=build.call("concatenate", tensors=[x, z], dim=1))
+    program = build.program(y=y, row=row, other=other)
+    found = simplified(program, x=_floats(3, 4), z=_floats(3, 4))
+    assert found == ["concatenate", "cos", "mul", "concatenate", "softmax", "concatenate", "exp"]

@@ -109,8 +109,7 @@ class _Raising:
         composition, made_by = _both(result)
         if not pattern.match(composition, call.results[0]):
             return None
-        modules = call.node.modules if call.node is not None else ()
-        if any(each.node is None or each.node.modules != modules for each in pattern.calls):
+        if not all(self._is_beside(each, call) for each in pattern.calls):
             return None  # it goes on in another module
         added: list[Call] = []
         names = [each.name for each in operator.arguments()]
@@ -133,6 +132,12 @@ class _Raising:
             return None
         self.added += added
         return made
+
+    def _is_beside(self, part: Call, call: Call) -> bool:
+        """Whether a part of a composition is in the same module, or only moves elements."""
+        if part.node is None or self.operators[part.operator].moves:
+            return part.node is not None
+        return part.node.modules == (() if call.node is None else call.node.modules)
 
     def _written(
         self,

@@ -18,10 +18,11 @@ from tripybuild.importer.call_program import (
     read_values,
 )
 from tripybuild.importer.raising.size_makers import SizeMakers
-from tripybuild.importer.raising.size_values import SizeValues
+from tripybuild.importer.raising.size_values import SAMPLES, SizeValues
 from tripybuild.model.libraries import OperatorLibrary, builtin_library
 from tripybuild.schema.operator.operator import Operator
 from tripybuild.symbolic.dims import Dim
+from tripybuild.trace.values import TensorType
 from tripybuild.types.dtypes import int64
 
 # What changes no operand, by the method of a sign, and whether that may stand on the left, too.
@@ -80,6 +81,7 @@ class _Simplification:
             self._neutral,
             self._logical,
             self._made,
+            self._once,
             self._moved,
             self._equal,
         )
@@ -190,6 +192,46 @@ class _Simplification:
                 return False
         return True
 
+    def _once(self, call: Call) -> Call | None:
+        """What is computed of a tensor that repeats another one is computed of that one."""
+        tensors = [*_tensors(call)]
+        repeat = tensors[0].call if len(tensors) == 1 else None
+        if repeat is None or self.operators[call.operator].moves:
+            return None
+        name, parts = _repeated(repeat)
+        if not parts or not self.operators[repeat.operator].moves:
+            return None
+        (source,), (result,), (part, *_) = tensors, call.results, parts
+        if list(map(str, result.shape)) != list(map(str, source.shape)):
+            return None
+        given = {each: part if v is source else v for each, v in call.arguments.items()}
+        one = CallValue(TensorType(result.dtype, part.shape), name=result.name)
+        once = with_results(replace(call, arguments=given, results=[one]))
+        given = {**repeat.arguments, name: [one] * len(parts)}
+        whole = replace(repeat, arguments=given, results=call.results, node=call.node)
+        if not self._is_repeated(call, once, whole):
+            return None
+        self.before.append(once)
+        return with_results(whole)
+
+    def _is_repeated(self, call: Call, once: Call, whole: Call) -> bool:
+        """Whether a call on a tensor that repeats a part gives what the call on the part gives."""
+        (source,), (part,) = _tensors(call), _tensors(once)
+        assert source.call is not None
+        random = np.random.default_rng(0)
+        for number in range(SAMPLES):
+            if not self.values.is_small(source, number) or part.dtype.kind != "float":
+                return False
+            shape = self.values.shape(part.shape, number)
+            drawn = random.normal(size=shape).astype(part.dtype.numpy)
+            repeated = self.values.run(source.call, number, {id(part): drawn})[0]
+            wanted = self.values.run(call, number, {id(source): np.asarray(repeated)})[0]
+            one = np.asarray(self.values.run(once, number, {id(part): drawn})[0])
+            found = self.values.run(whole, number, {id(once.results[0]): one})[0]
+            if not np.array_equal(np.asarray(wanted), np.asarray(found), equal_nan=True):
+                return False
+        return True
+
     def _moved(self, call: Call) -> CallValue | Call | None:
         """Elements that are taken in their order: only the shape has new dimensions of one."""
         operator = self.operators[call.operator]
@@ -259,6 +301,14 @@ def with_results(call: Call) -> Call:
     for value in call.results:
         value.call = call
     return call
+
+
+def _repeated(call: Call) -> tuple[str, list[CallValue]]:
+    """The argument of a call that is one tensor several times, by name."""
+    for name, value in call.arguments.items():
+        if isinstance(value, list) and len(value) > 1 and isinstance(value[0], CallValue):
+            return (name, value) if all(each is value[0] for each in value) else ("", [])
+    return "", []
 
 
 def _is_same_type(value: CallValue, call: Call) -> bool:
