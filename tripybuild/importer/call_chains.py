@@ -191,6 +191,16 @@ class ChainPattern(CallPattern):
                 self.restore(kept, count)
         return False
 
+    def has_closed(self, node: ast.expr) -> bool:
+        """Whether some tensor of an expression is made of sizes alone."""
+        calls = (each for each in ast.walk(node) if isinstance(each, ast.Call))
+        return any(
+            isinstance(each.func, ast.Name)
+            and each.func.id in self.operators.keys() - SHAPE.functions.keys()
+            and self._is_closed(each)
+            for each in calls
+        )
+
     def _is_closed(self, node: ast.expr) -> bool:
         return not any(self.names.get(each) or each in self.lines for each in free_names(node))
 

@@ -215,6 +215,22 @@ def test_masks_that_are_causal_for_all_sizes(offset, is_causal):
     assert "scale" not in arguments
 
 
+@pytest.mark.parametrize(("offsets", "masks"), [((0, 0), 0), ((0, 1), 2)])
+def test_modules_of_a_class_are_raised_alike(offsets, masks):
+    """Where one of them has another mask, all of them have one, and are one definition."""
+    build = ProgramBuilder("alike", S=(2, 9))
+    x = build.input("x", 1, 2, "S", 8)
+    numbers = build.call("arange", stop=build.symbols["S"], dtype=tp.int64)
+    rows = build.call("unsqueeze", input=numbers, dim=1)
+    for index, offset in enumerate(offsets):
+        most = build.call("add", lhs=rows, rhs=offset)
+        mask = build.call("le", lhs=build.call("unsqueeze", input=numbers, dim=0), rhs=most)
+        with build.module(f"layers.{index}", "Layer"):
+            x = build.call("attention", query=x, key=x, value=x, mask=mask)
+    program = raise_compositions(build.program(y=x), OPERATORS)
+    assert sum("mask" in call.arguments for call in program.graph.calls) == masks
+
+
 def test_what_differs_in_a_number_stays():
     build = ProgramBuilder("near")
     x = build.input("x", 3, 4)

@@ -46,6 +46,7 @@ def raise_compositions(
         library: Where the public functions are; by default what tripybuild brings along.
     """
     work = _Raising(program, operators, library or builtin_library())
+    work.find_mixed(program.graph.calls)
     calls = [each for call in program.graph.calls for each in work.calls(call)]
     outputs = [value for _, value in program.graph.outputs]
     kept = needed_calls(calls, [*outputs, *program.updates.values()])
@@ -60,12 +61,26 @@ class _Raising:
         self.values = SizeValues(program, operators, library)
         self.added: list[Call] = []
         self.made: dict[int, Call] = {}
+        self.kind = ""  # the class of the module whose call is looked at
+        self.mixed: set[str] = set()
         self.methods = operators_by_method(operators)
         entries = operator_entries(operators).items()
         named = [operators[name] for name, entry in entries if EQUIVALENTS in entry.roles]
         self.declared = [(operator, each) for operator in named for each in operator.equivalents]
         self.by_head: dict[str, list[tuple[Operator, Snippet]]] = {}
         self.proofs: dict[object, bool] = {}
+
+    def find_mixed(self, calls: Sequence[Call]) -> None:
+        """Find the classes of which some modules have a tensor that sizes say, and some another.
+
+        They stay as they are, so that their modules are one definition.
+        """
+        for call in calls:
+            for operator, snippet in self._declared(call.operator):
+                pattern, result = self._pattern(operator, snippet)
+                if len(call.results) == 1 and pattern.has_closed(_both(result)[0]):
+                    self.kind = _kind(call)
+                    pattern.match(_both(result)[0], call.results[0])
 
     def calls(self, call: Call) -> list[Call]:
         """The call, or that of an operator with those that make its arguments."""
@@ -107,6 +122,7 @@ class _Raising:
     def _as(self, operator: Operator, snippet: Snippet, call: Call) -> Call | None:
         pattern, result = self._pattern(operator, snippet)
         composition, made_by = _both(result)
+        self.kind = _kind(call)
         if not pattern.match(composition, call.results[0]):
             return None
         if not all(self._is_beside(each, call) for each in pattern.calls):
@@ -190,7 +206,7 @@ class _Raising:
     def _says(self, pattern: ChainPattern, node: ast.expr, value: CallValue) -> bool:
         """Whether an expression of sizes alone gives what a tensor is, but for broadcasting."""
         wanted, numbers = self.values.arrays(value), self.values.numbers(value)
-        if wanted is None or numbers is None:
+        if wanted is None or numbers is None or self.kind in self.mixed:
             return False
         for array, number in zip(wanted, numbers, strict=True):
             names: dict[str, Any] = dict(BY_NAME)
@@ -205,6 +221,7 @@ class _Raising:
             except (EvaluationError, DiagnosticError, ValueError):
                 return False
             if not np.array_equal(found, array):
+                self.mixed |= {self.kind} - {""}
                 return False
         return True
 
@@ -266,6 +283,12 @@ class _Raising:
             return random.integers(0, 2, shape).astype(value.dtype.numpy)
         drawn = random.uniform(0.1, 2, shape) if number % 2 else random.normal(size=shape)
         return drawn.astype(value.dtype.numpy)
+
+
+def _kind(call: Call) -> str:
+    """The class of the module that a call is in."""
+    modules = call.node.modules if call.node is not None else ()
+    return modules[-1].class_name if modules else ""
 
 
 def _is_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
