@@ -9,6 +9,7 @@ from onnx import defs
 from onnx_cases import Case, agree, expected, known_opsets, read_case
 from onnx_files import graph, model, node, typed, untyped, weight
 
+from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.importer.onnx_model.program import load_model
 from tripybuild.importer.translation.declarations import builtin_registry
 from tripybuild.importer.translation.program import translate
@@ -260,6 +261,26 @@ def test_arithmetic_on_shapes_leaves_no_call():
     ]
     dynamic = typed("x", shape=("B", "S"))
     assert compute(nodes, "y", held, (dynamic,)) in ([], ["reshape"])
+
+
+def test_a_list_whose_length_varies_is_one_diagnostic():
+    """What reads a list that is there says no less than the loop that carries it."""
+    item = [node("SequenceInsert", "list x", "longer"), node("Identity", "on", "goes")]
+    carried = [untyped("list")]
+    body = graph(
+        item,
+        [typed("i", "int64"), typed("on", "bool"), *carried],
+        [typed("goes", "bool"), untyped("longer")],
+    )
+    nodes = [
+        node("Size", "x", "count"),
+        node("SequenceEmpty", "", "none"),
+        node("Loop", "count _ none", "every", body=body),
+        node("ConcatFromSequence", "every", "y", axis=0),
+    ]
+    made = model(nodes, [typed("x", shape=("N", 3))], [untyped("y")])
+    with pytest.raises(DiagnosticError, match="this call of ONNX's `Loop`"):
+        translate(load_model(made), REGISTRY)
 
 
 def test_a_size_of_an_example_is_passed_over():

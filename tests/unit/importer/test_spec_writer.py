@@ -562,3 +562,11 @@ def test_values_of_one_name_have_numbers_however_many_they_are():
         taken.add(local_name(Slot("relu"), taken, frozenset()))
     assert len(taken) == most + 1
     assert {"relu", "relu_2", "relu_4", f"relu_{most + 1}"} <= taken
+
+
+@pytest.mark.parametrize(
+    ("hint", "name"),
+    [("onnx::Loop_2", "onnx_Loop_2"), ("/strokes/MaxPool__0", "strokes_MaxPool_0"), ("1", "x_1")],
+)
+def test_names_of_files_that_are_none_here(hint, name):
+    assert local_name(Slot(hint), TakenNames(), frozenset()) == name

@@ -68,7 +68,8 @@ def local_name(slot: Slot, taken: TakenNames, reserved: AbstractSet[str]) -> str
         return "_"
     if hint in _LETTERS:
         return free_name([*_LETTERS[hint], hint], taken)
-    first = re.sub(r"\W|__+", "_", hint, flags=re.ASCII).strip("_") or "x"
+    first = re.sub(r"[\W_]+", "_", hint, flags=re.ASCII).strip("_") or "x"
+    first = f"x_{first}" if first[0].isdigit() else first
     base = re.sub(r"_\d+$", "", first)
     if first in reserved:
         return free_name([f"{base}_value"], taken)

@@ -23,7 +23,7 @@ from tripybuild.importer.reading.readings import CallReading, Reading, Readings
 from tripybuild.importer.reading.values import INDEX_WORDS, UnknownDataError
 from tripybuild.importer.translation.compositions import Compositions
 from tripybuild.importer.translation.recorder import Recorder, SkipNode, UntranslatableError
-from tripybuild.importer.translation.types import StatedSizes, TypeDisagreement
+from tripybuild.importer.translation.types import StatedSizes, TypeDisagreement, items_of
 from tripybuild.schema.load import Registry
 from tripybuild.symbolic.conditions import UndecidedSize
 from tripybuild.trace.location import at
@@ -247,7 +247,7 @@ class NodeTranslation:
     def _follows_failure(self, node: ForeignNode) -> bool:
         """Whether a node reads integers that could not be given, and may want to know them."""
         read = (self._values.get(each) for each in _foreign_values(node.arguments.values()))
-        return any(each in self._lost for each in read if each is not None)
+        return any(one in self._lost for each in read for one in items_of(each) if one is not None)
 
     def _stand_in(self, node: ForeignNode) -> None:
         """Let what reads the results of a node be looked at, too, where their types are stated."""
