@@ -422,6 +422,28 @@ def test_weights_of_a_checkpoint(registry, tmp_path):
     assert list(spec.arrays) == ["table"]
 
 
+def test_weights_that_have_other_names_in_a_checkpoint(registry, tmp_path):
+    """Parts that repeat are renamed once, if all that is below them has the other name."""
+    build = ProgramBuilder("renamed", B=(1, 8))
+    y = build.input("x", "B", 4)
+    names = {}
+    for number in range(20):
+        y = build.linear(f"h.{number}.up", y, 4, 4)
+        y = build.linear(f"h.{number}.down", y, 4, 4)
+        for end in ("weight", "bias"):
+            names[f"h.{number}.up.{end}"] = f"layers.{number}.one.dense.{end}"
+            names[f"h.{number}.down.{end}"] = f"h.{number}.down.{end}"
+    arrays = {names[p]: np.asarray(v.weight.load()) for p, v in build.weights.items()}
+    save_file(arrays, tmp_path / "all.safetensors")
+    for path, value in build.weights.items():
+        value.weight.place = CheckpointPlace(tmp_path / "all.safetensors", names[path])
+    spec = write_spec(build.program(y=y), registry, by_name=True)
+    assert "  rename:\n    h.*.up: layers.*.one.dense\n" in spec.text
+    assert not spec.arrays
+    (tmp_path / "model.yaml").write_text(spec.text)
+    tripybuild.compile(tmp_path / "model.yaml", target="reference")
+
+
 def test_sizes_of_a_configuration(written):
     """Numbers of a configuration have its names, with those that follow from them."""
     build = ProgramBuilder("named", B=(1, 8))

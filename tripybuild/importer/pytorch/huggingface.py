@@ -1,14 +1,16 @@
 """Folders of Hugging Face: `config.json` and safetensors as foreign programs, by `transformers`.
 
 Nothing is fetched, no code of the folder is run, and no pickle is read. A weight that the spec can
-read where it is, by the same name and with the same bytes, stays there.
+read where it is, with the same bytes, stays there, under the same name or another one.
 """
 
 import contextlib
+import hashlib
 import importlib
 import importlib.util
 import inspect
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +72,7 @@ def read_folder(
     read.config = config
     for path, weight in read.weights.items():
         weight.place = _place(files, path, weight)
+    _place_renamed(files, read.weights.values())
     return read
 
 
@@ -227,6 +230,33 @@ def _place(files: CheckpointFiles, path: str, weight: Any) -> CheckpointPlace | 
     if shard is None or weight.type is None:
         return None
     return CheckpointPlace(shard.path, path) if _same_bytes(shard, path, weight.load()) else None
+
+
+def _place_renamed(files: CheckpointFiles, weights: Iterable[Any]) -> None:
+    """Find the weights that have another name in the folder: by their bytes, if one alone has them.
+
+    Newer versions of `transformers` rename parts of a model when they read an older checkpoint.
+    """
+    wanted: dict[bytes, list[Any]] = defaultdict(list)
+    used = {weight.place.name for weight in weights if weight.place is not None}
+    for weight in weights:
+        if weight.place is None and weight.type is not None and weight.type.dtype.kind == "float":
+            wanted[_digest(weight.load())].append(weight)
+    left = [(each, name) for each in files.shards for name in each.index if name not in used]
+    found: dict[bytes, list[CheckpointPlace]] = defaultdict(list)
+    for shard, name in left if wanted else ():
+        with contextlib.suppress(DiagnosticError):
+            digest = _digest(np.asarray(shard.read([name])[name]))
+            found[digest].append(CheckpointPlace(shard.path, name))
+    for digest, places in found.items():
+        if len(places) == len(wanted.get(digest, ())) == 1:
+            wanted[digest][0].place = places[0]
+
+
+def _digest(array: np.ndarray[Any, Any]) -> bytes:
+    found = hashlib.sha256(f"{array.dtype} {array.shape}".encode())
+    found.update(_octets(array).data)
+    return found.digest()
 
 
 def _same_bytes(shard: Shard, name: str, array: np.ndarray[Any, Any]) -> bool:

@@ -13,15 +13,12 @@ from tripybuild.importer.raising.simplify import simplify
 from tripybuild.importer.raising.size_makers import make_buffers
 from tripybuild.importer.spec_writer.definition import Folding
 from tripybuild.importer.spec_writer.definitions import DefinitionWriter
-from tripybuild.importer.spec_writer.document import (
-    SpecDocument,
-    main_float,
-    weight_files,
-)
+from tripybuild.importer.spec_writer.document import SpecDocument, main_float
 from tripybuild.importer.spec_writer.module_runs import close_regions
 from tripybuild.importer.spec_writer.names import model_name
 from tripybuild.importer.spec_writer.registry_modules import RegistryModules
 from tripybuild.importer.spec_writer.size_names import name_sizes
+from tripybuild.importer.spec_writer.stored_weights import weight_files
 from tripybuild.importer.spec_writer.value_names import ValueNames
 from tripybuild.schema.load import Registry
 
