@@ -8,6 +8,7 @@ from call_programs import run_calls
 import tripyapi as tp
 from tripybuild.importer.raising.default_arguments import drop_arguments
 from tripybuild.importer.raising.simplify import simplify
+from tripybuild.importer.raising.size_makers import make_buffers
 from tripybuild.importer.translation.declarations import builtin_registry
 
 
@@ -160,3 +161,13 @@ def test_what_is_computed_of_equal_parts_is_computed_once(simplified):
     program = build.program(y=y, row=row, other=other)
     found = simplified(program, x=_floats(3, 4), z=_floats(3, 4))
     assert found == ["concatenate", "cos", "mul", "concatenate", "softmax", "concatenate", "exp"]
+
+
+def test_buffers_of_booleans_with_dimensions_of_one(operators):
+    """What makes no row, such as one number, is no beginning of a chain."""
+    build = ProgramBuilder("buffer")
+    x = build.input("x", 2, 1, 7, 1, dtype=tp.bool)
+    mask = build.weight("mask", 1, 1, 7, 1, dtype=tp.bool, value=True)
+    program = build.program(y=build.call("logical_and", lhs=x, rhs=mask))
+    made = make_buffers(program, operators)
+    assert [call.operator for call in made.graph.calls] == ["ones", "logical_and"]

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.importer.call_patterns import operators_by_method
 from tripybuild.importer.call_program import Call, CallProgram, CallValue, read_values
 from tripybuild.model.libraries import OperatorLibrary, builtin_library
@@ -89,7 +90,10 @@ class SizeMakers:
             given = {
                 n: made[id(v)] if isinstance(v, CallValue) else v for n, v in call.arguments.items()
             }
-            tensor = self.library.operator(call.operator)(**given)
+            try:
+                tensor = self.library.operator(call.operator)(**given)
+            except DiagnosticError:  # what is given has another shape than a row
+                return False
             made[id(call.results[0])] = tensor
         found = np.asarray(tensor) if chain else np.empty(0)
         same = (found.dtype, found.size) == (array.dtype, array.size)
