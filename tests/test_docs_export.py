@@ -9,7 +9,11 @@ import pytest
 import sections
 
 from tripybuild.cli.main import main
+from tripybuild.importer.reading.readings import Readings
 from tripybuild.onnx.model import DEFAULT_OPSET, OPSETS
+from tripybuild.process import paths
+from tripybuild.schema.foreign import signatures
+from tripybuild.testing.registry import registry
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "export.md"
@@ -52,3 +56,21 @@ def test_the_page_says_which_opsets_there_are():
     text = PAGE.read_text(encoding="utf-8")
     assert f"`--opset {OPSETS[0]}` to `--opset {OPSETS[-1]}`" in text
     assert f"the default is {DEFAULT_OPSET}," in text
+
+
+def test_the_page_says_which_of_core_aten_is_not_read():
+    """Of what PyTorch itself calls core; sizes are read where they are arguments."""
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    core = set()
+    for name in signatures("aten"):
+        word, _, overload = name.partition(".")
+        operator = getattr(getattr(torch.ops.aten, word, None), overload or "default", None)
+        if torch.Tag.core in getattr(operator, "tags", ()):
+            core.add(name)
+    text = (DOCS / "import.md").read_text(encoding="utf-8")
+    section = text.partition("## ATen's operators")[2].partition("##")[0]
+    named = set(re.findall(r"`([\w.]+)`", section.partition("| --- |")[2].partition("\n\n")[0]))
+    read = Readings(registry(paths.registry()), "aten").names | {"sym_size.int", "sym_numel"}
+    assert named == core - read
+    assert f"Of the {len(core)} overloads" in section
+    assert f", {len(named)} are not imported" in section

@@ -37,9 +37,12 @@ CLOSE = {"float32": 1e-5, "float16": 1e-2, "bfloat16": 1e-1}
 # What an example cannot say. Graphs and lists of tensors have tests of their own.
 UNASKED = {
     **dict.fromkeys(["cond", "while_loop", "scan"], "graphs"),
-    **dict.fromkeys(["empty.memory_format", "empty_permuted", "empty_like"], "elements not stated"),
+    **dict.fromkeys(
+        ["empty.memory_format", "empty_permuted", "empty_strided", "empty_like"],
+        "elements not stated",
+    ),
     **dict.fromkeys(["_embedding_bag", "_embedding_bag_forward_only"], "results of training"),
-    **dict.fromkeys(["rand", "randn", "rand_like", "randn_like"], "random numbers"),
+    **dict.fromkeys(["rand", "randn", "randperm", "rand_like", "randn_like"], "random numbers"),
 }
 
 
