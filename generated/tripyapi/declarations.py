@@ -52,7 +52,7 @@ DIGESTS: dict[str, str] = {
     "families/triangle.yaml": "f42ea5e69d731c260814417ad5a75ed3a15b4e2ff3fe7750200c0a2736e97905",
     "families/unary.yaml": "9314249327dd93c7992ec92ba03d51a04c4a8721934c6e1b4082a5fd56110aff",
     "families/window.yaml": "a25f779c55a3ccc925d1a6c9a7416e57e051a0fa17e7cbaeeb87893ee294af80",
-    "foreign/aten.yaml": "a8d6f41a28cc64a17b6f3c72839678a15c3f6919b8da9f326f97931e9e770348",
+    "foreign/aten.yaml": "c08ef5dacfc537312df6e3fe2ba228b6dcb2b276a7dc06c6fb1f34fe718ae71f",
     "foreign/onnx.yaml": "7928526340fc3d6928a5e456d66f6864b37ca4fde893aa99a1139a775fa9e332",
     "math/abs.yaml": "3beebffd280607d3f7072c71ecf3fe5b481d39f1fe7a87d0a44f6ec498ef1ceb",
     "math/acos.yaml": "41c523d3a8db56d5d46ab8e323547bb55de235ce6218ceaadfc57fdb07283d02",
