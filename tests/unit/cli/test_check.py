@@ -225,7 +225,7 @@ def test_watch_checks_again_at_each_save(cli, monkeypatch):
     monkeypatch.setattr(check.time, "sleep", sleep)
     code, out, err = cli("windows.yaml", "--watch")
     assert code == 130
-    assert err.count("Watching 1 files") == 3
+    assert err.count("Watching 1 file;") == 3
     assert (err.count("kernel-fits]"), out.count("shapes")) == (1, 1)
     assert "Traceback" not in err
     assert cli("windows.yaml", "--watch", "--json")[0] == 1

@@ -10,7 +10,7 @@ import typer
 
 from tripybuild.cli.command import CommandResult, Format, Json, command, conclude
 from tripybuild.cli.commands.compile import reject_spec_flags
-from tripybuild.cli.console import DiagnosticFormat, write_note
+from tripybuild.cli.console import DiagnosticFormat, count_files, write_note
 from tripybuild.cli.function_reference import FunctionReference, program, record_program
 from tripybuild.cli.options import (
     ConfigFile,
@@ -177,7 +177,7 @@ def _watch(
         before = _states(seen)
         conclude(once, json=False, form=form)
         before = {path: before.get(path, state) for path, state in _states(seen).items()}
-        write_note(f"Watching {len(before)} files; Ctrl-C ends")
+        write_note(f"Watching {count_files(len(before))}; Ctrl-C ends")
         while _states(seen) == before:
             time.sleep(PAUSE)
         time.sleep(PAUSE / 4)  # an editor may write in several steps

@@ -86,8 +86,9 @@ def find_device(name: str) -> Roofline:
 
 def this_processor() -> Roofline:
     """This processor, as it was measured before, or as it is measured now."""
-    title = f"this processor, {_threads()} threads"
-    key = "/".join((platform.machine(), _model_name(), str(_threads())))
+    threads = _threads()
+    title = f"this processor, {threads} thread{'s' * (threads > 1)}"
+    key = "/".join((platform.machine(), _model_name(), str(threads)))
     place = cache_folder() / FILE
     known = _read_measurements(place)
     flops, bandwidth, rounds = known.get(key, [0.0, 0.0, 0.0])
