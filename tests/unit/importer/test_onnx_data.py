@@ -81,7 +81,7 @@ def test_data_in_another_file(tmp_path):
         (("w.bin", 0, 1 << 60), "weights-malformed", "which has"),
         (("w.bin", -4), "weights-malformed", "which has"),
         (("w.bin", 1 << 70), "weights-malformed", "which has"),
-        (("w.bin", "four"), "onnx-malformed", "lies at no number"),
+        (("w.bin", "four"), "onnx-malformed", "lies at `offset` = `four`"),
     ],
 )
 def test_data_that_are_not_there(place, code, says, tmp_path):

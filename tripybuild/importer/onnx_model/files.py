@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 # Fields of `ModelProto`, `GraphProto` and `TensorProto`, and how one with a length is written.
 _GRAPH, _INITIALIZER, _RAW_DATA, _LENGTH = 7, 5, 9, 2
+_PLACE = ("offset", "length")  # of the data of a tensor in another file
 _MAPPED = 4096  # bytes of data from which on a tensor is not parsed
 
 
@@ -97,7 +98,8 @@ class OnnxFile:
             begin = int(said.get("offset", "0"))
             length = int(said["length"]) if "length" in said else None
         except ValueError as error:
-            message = f"the tensor `{tensor.name}` lies at no number in its file"
+            place = ", ".join(f"`{key}` = `{said[key]}`" for key in _PLACE if key in said)
+            message = f"the tensor `{tensor.name}` lies at {place}, which is none"
             raise self.malformed(message) from error
         file = self._find(tensor.name, said.get("location", ""))
         size = file.stat().st_size

@@ -185,8 +185,9 @@ def _bound(value: ForeignValue, array: Array) -> ForeignWeight:
         not isinstance(said, int) or said == found for said, found in sizes
     )
     if not fits or array.dtype != wanted.dtype.numpy:
+        said = f"{wanted.dtype}[{', '.join(map(str, wanted.shape))}]"
         found = f"{array.dtype}{list(array.shape)}"
-        message = f"the input `{value.name}` is {wanted}, and the constant for it is {found}"
+        message = f"the input `{value.name}` is {said}, and the constant for it is {found}"
         raise DiagnosticError(Diagnostic("onnx-input", message))
     type = TensorType(wanted.dtype, array.shape)
     return ForeignWeight(value.name, type, load=lambda: array, is_constant=True)
