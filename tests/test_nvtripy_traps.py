@@ -536,8 +536,8 @@ def test_names_that_are_not_there_have_hints():
         X.relu()
     with pytest.raises(AttributeError, match="did you mean `softmax`"):
         tp.softmaxx  # noqa: B018 - it is asked for
-    with pytest.raises(AttributeError, match="did you mean `float32`"):
-        tp.float64  # noqa: B018 - it is asked for
+    with pytest.raises(AttributeError, match="did you mean `float64`"):
+        tp.double  # noqa: B018 - it is asked for
     assert not hasattr(X, "__cuda_array_interface__")
 
 

@@ -20,7 +20,9 @@ from tripybuild.reference.execute import execute
 from tripybuild.reference.numerics.arrays import Array
 from tripybuild.schema.operator.dtype_combinations import (
     Tuple,
+    engine_tuples,
     format_tuple,
+    is_host_only,
     is_pairwise,
     legal_tuples,
 )
@@ -108,8 +110,22 @@ class OperatorUnderTest:
 
     @cached_property
     def tuples(self) -> list[Tuple]:
-        """Legal dtype tuples under test."""
-        return self.sample(legal_tuples(self.operator))
+        """Legal dtype tuples under test, those that not every target has last."""
+        return [*self.engine_tuples, *self.host_tuples]
+
+    @cached_property
+    def engine_tuples(self) -> list[Tuple]:
+        """Legal dtype tuples under test that every target has."""
+        return self.sample(engine_tuples(self.operator))
+
+    @cached_property
+    def host_tuples(self) -> list[Tuple]:
+        """Legal dtype tuples under test of the CPU's engines alone: each pair of dtypes occurs."""
+        found = [types for types in legal_tuples(self.operator) if is_host_only(types)]
+        asked = {format_tuple(each) for each in found}
+        if not self.exhaustive:
+            asked = set(sample_tuples([format_tuple(each) for each in found]))
+        return [each for each in found if format_tuple(each) in asked]
 
     @cached_property
     def near_calls(self) -> list[tuple[Case, Tuple]]:
@@ -123,7 +139,8 @@ class OperatorUnderTest:
         for types in self.tuples:
             kinds = tuple(each.kind for each in types.values())
             every = kinds not in seen or self.exhaustive
-            if not every and len(self.tuples) > MANY:
+            many = len(self.engine_tuples) > MANY or is_host_only(types)
+            if not every and many:
                 found.append((sample_case(self.operator, function, types), types))
                 continue
             near = variations(self.operator, function, types, every=every)

@@ -17,10 +17,12 @@ from tripybuild.reference.compare import difference, distributions_differ, toler
 from tripybuild.reference.execute import execute, run_operation
 from tripybuild.reference.numerics.arrays import Array
 from tripybuild.schema.files import ToleranceEntry
+from tripybuild.schema.foreign import LACKING
 from tripybuild.schema.operator.dtype_combinations import (
     Tuple,
     format_tuple as spell_types,
     illegal_tuples,
+    is_proved,
     legal_tuples,
     mismatched_tuples,
 )
@@ -124,6 +126,9 @@ class Suite(TensorrtChecks, onnx_checks.OnnxChecks, openvino_checks.OpenvinoChec
     @suite_check
     def check_composition(self, types: str) -> None:
         """The decomposition and the reference say the same."""
+        refuse(self._wrong_composition(types))
+
+    def _wrong_composition(self, types: str) -> Iterator[str]:
         given = next(each for each in legal_tuples(self.operator) if spell_types(each) == types)
         case = sample_case(self.operator, self.function(self.operator.name), given)
         outputs = list(case.graph.outputs.values())
@@ -137,9 +142,8 @@ class Suite(TensorrtChecks, onnx_checks.OnnxChecks, openvino_checks.OpenvinoChec
         for got, want in zip(results, wanted, strict=True):
             count_check()
             found = np.asarray(values[got], dtype=np.float64), np.asarray(want, dtype=np.float64)
-            refuse(
-                filter(None, [difference(*found, tolerance(self.operator, tuple(given.values())))])
-            )
+            problem = difference(*found, tolerance(self.operator, tuple(given.values())))
+            yield from filter(None, [problem])
 
     @suite_check
     def check_special_values(self) -> None:
@@ -228,6 +232,28 @@ class Suite(TensorrtChecks, onnx_checks.OnnxChecks, openvino_checks.OpenvinoChec
             skip_empty(unasked.reason)
         if not found.asked:
             skip_empty(oracles.UNSAID)
+
+    # --- dtypes that not every target has ---
+
+    @suite_check
+    def check_host_dtypes(self) -> None:
+        """Dtypes of the CPU's engines alone: each of these, and other systems, give the same."""
+        problems: list[str] = []
+        for given in self.host_tuples:
+            types = spell_types(given)
+            if is_proved(self.operator):
+                problems += self._wrong_composition(types)
+            problems += [*self._wrong_values(types), *self._wrong_runs(types)]
+            calls = [each for each in self.reference_calls if each[0].types == types]
+            if calls and all(map(has_distribution, onnx_checks.DISTRIBUTIONS)):
+                problems += [f"{types}: {problem}" for problem in self.onnx_problems(calls)]
+        asked = set(map(spell_types, self.host_tuples))
+        for system, oracle in oracles.SYSTEMS.items():
+            if all(map(has_distribution, oracle.distributions)):
+                kinds = {each for each in asked if LACKING[system].isdisjoint(each.split("-"))}
+                cases = [each for each in self._oracle_cases if each.kind in kinds]
+                problems += oracles.oracle_report(self.operator, system, cases).problems
+        refuse(problems)
 
     # --- refusals ---
 

@@ -8,7 +8,7 @@ any GPU; each refusal is asked for alone.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tripybuild.schema.operator.dtype_combinations import Tuple, legal_tuples
+from tripybuild.schema.operator.dtype_combinations import Tuple, engine_tuples, legal_tuples
 from tripybuild.testing.cases import Case, variations
 from tripybuild.testing.disabled_checks import is_dtype_law, without_checks
 from tripybuild.testing.engines.build_outcome import BuildOutcome, build_outcome, build_outcomes
@@ -20,6 +20,7 @@ from tripybuild.testing.engines.conformance import (
 )
 from tripybuild.testing.engines.gpu_engines import build_results, missing_dtypes
 from tripybuild.testing.engines.support_table import (
+    BUILDER,
     GATE,
     NO,
     UNSAID,
@@ -74,7 +75,7 @@ def support_matrix(subject: Subject) -> SupportMatrix:
 def _legal(subject: Subject) -> tuple[dict[Key, Outcome], list[str]]:
     operator = subject.operator
     near = {
-        key(operator, types): _neighbor_cases(subject, types) for types in legal_tuples(operator)
+        key(operator, types): _neighbor_cases(subject, types) for types in engine_tuples(operator)
     }
     everything = [case for cases in near.values() for case in cases]
     cells: dict[Key, list[str]] = {each: [] for each in near}
@@ -89,7 +90,9 @@ def _legal(subject: Subject) -> tuple[dict[Key, Outcome], list[str]]:
     for types in legal_tuples(operator):
         name = key(operator, types)
         cpu = NO if refuses_call(operator, CPU, bind(operator, types)) else YES
-        part[name] = (cpu, UNSAID, UNSAID, UNSAID, *cells[name], reasons(subject, types))
+        # What only engines of the CPU compute with is refused before TensorRT is asked.
+        said = cells.get(name) or [BUILDER] * len(gpus(subject.rtx))
+        part[name] = (cpu, UNSAID, UNSAID, UNSAID, *said, reasons(subject, types))
     return part, problems
 
 

@@ -19,6 +19,8 @@ class dtype(type):  # noqa: N801  (nvtripy's name)
     """The type of every data type: `isinstance(float32, dtype)`.
 
     `mlir`, `numpy_name` and so on are what others call it; None where they have no such type.
+    One that is `host_only` is for engines of the CPU: TensorRT has no tensors of it, or none but at
+    an engine's border.
     """
 
     name: str
@@ -34,12 +36,18 @@ class dtype(type):  # noqa: N801  (nvtripy's name)
     onnx: str
     torch: str | None
     dlpack: tuple[int, int]  # the code and the bits
+    host_only: bool
 
     def __repr__(cls) -> str:
         return cls.name
 
     def __str__(cls) -> str:
         return cls.name
+
+    @property
+    def wide(cls) -> "dtype":
+        """The dtype in which numbers of this one are computed: no float is wider than float64."""
+        return float64 if cls is float64 else float32
 
     @property
     def numpy(cls) -> "np.dtype[Any]":
@@ -80,13 +88,13 @@ _INTEGER, _UNSIGNED, _FLOAT, _BFLOAT, _BOOL, _FLOAT8_E4M3FN, _FLOAT4_E2M1FN = 0,
 """DLPack's codes of types."""
 
 
-def _float(name: str, bits: int, highest: float, code: int = _FLOAT, **names: str | None) -> dtype:
+def _float(name: str, bits: int, highest: float, code: int = _FLOAT, **names: object) -> dtype:
     limits = {"lowest": -highest, "highest": highest}
     common = {"mlir": f"f{bits}", "safetensors": f"F{bits}"}
     return _declare(name, floating, bits, code, kind="float", **limits, **{**common, **names})
 
 
-def _integer(name: str, bits: int, lowest: int, code: int = _INTEGER, **names: str | None) -> dtype:
+def _integer(name: str, bits: int, lowest: int, code: int = _INTEGER, **names: object) -> dtype:
     limits = {"lowest": lowest, "highest": lowest + 2**bits - 1}
     common = {"mlir": f"i{bits}", "safetensors": f"I{bits}", "tensorrt": f"INT{bits}"}
     return _declare(name, integer, bits, code, kind="integer", **limits, **{**common, **names})
@@ -97,12 +105,15 @@ def _declare(name: str, base: dtype, bits: int, code: int, **fields: object) -> 
     itemsize = bits // 8 if bits >= 8 else bits / 8
     doc = f"The element type {name}, of {bits} bits."
     common = {"name": name, "bits": bits, "itemsize": itemsize, "dlpack": (code, bits)}
+    common["host_only"] = False
     names = {"numpy_name": name, "onnx": name, "torch": fields.get("numpy_name", name)}
     python = {"__doc__": doc, "__module__": __name__}
     return dtype(name, (base,), {**common, **names, **fields, **python})
 
 
-float64 = _float("float64", 64, 1.7976931348623157e308, tensorrt=None, onnx="double")
+float64 = _float(
+    "float64", 64, 1.7976931348623157e308, tensorrt=None, onnx="double", host_only=True
+)
 float32 = _float("float32", 32, 3.4028234663852886e38, tensorrt="FLOAT", onnx="float")
 float16 = _float("float16", 16, 65504.0, tensorrt="HALF")
 bfloat16 = _float(
@@ -132,7 +143,9 @@ float4 = _float(
 )
 int4 = _integer("int4", 4, -8, safetensors=None, torch=None)
 int8 = _integer("int8", 8, -128)
-uint8 = _integer("uint8", 8, 0, _UNSIGNED, mlir="ui8", safetensors="U8", tensorrt="UINT8")
+uint8 = _integer(
+    "uint8", 8, 0, _UNSIGNED, mlir="ui8", safetensors="U8", tensorrt="UINT8", host_only=True
+)
 int32 = _integer("int32", 32, -(2**31))
 int64 = _integer("int64", 64, -(2**63))
 boolean = _declare(

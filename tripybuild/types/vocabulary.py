@@ -15,6 +15,6 @@ _PYTHON = replace(PYTHON, functions={n: f for n, f in PYTHON.functions.items() i
 SHAPE = _PYTHON | Vocabulary(
     functions=SHAPE_FUNCTIONS,
     methods=((Record, METHODS),),
-    attributes=((dtype, frozenset({"highest", "lowest"})), (Record, ANY_NAME)),
+    attributes=((dtype, frozenset({"highest", "lowest", "wide"})), (Record, ANY_NAME)),
     conditions=(Condition,),
 )

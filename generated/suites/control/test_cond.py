@@ -7,14 +7,12 @@ from tripybuild.testing import Suite
 SUITE = Suite("ops_registry/control/cond.yaml", "tripyapi", __file__)
 TYPES = [
     "bool-float32",
-    "bool-float64",
     "bool-float16",
     "bool-bfloat16",
     "bool-float8",
     "bool-float4",
     "bool-int4",
     "bool-int8",
-    "bool-uint8",
     "bool-int32",
     "bool-int64",
     "bool-bool",
@@ -63,6 +61,11 @@ def test_openvino() -> None:
 def test_openvino_symbols() -> None:
     """One program of OpenVINO serves all sizes that are symbols."""
     SUITE.check_openvino_symbols()
+
+
+def test_host_dtypes() -> None:
+    """Tuples of dtypes that engines of the CPU alone have are computed by each."""
+    SUITE.check_host_dtypes()
 
 
 def test_illegal_dtypes() -> None:

@@ -7,14 +7,12 @@ from tripybuild.testing import Suite
 SUITE = Suite("ops_registry/control/plugin.yaml", "tripyapi", __file__)
 TYPES = [
     "float32",
-    "float64",
     "float16",
     "bfloat16",
     "float8",
     "float4",
     "int4",
     "int8",
-    "uint8",
     "int32",
     "int64",
     "bool",
@@ -68,6 +66,11 @@ def test_openvino_symbols() -> None:
 def test_openvino_facts() -> None:
     """Each fact about OpenVINO has a call that shows it."""
     SUITE.check_openvino_facts()
+
+
+def test_host_dtypes() -> None:
+    """Tuples of dtypes that engines of the CPU alone have are computed by each."""
+    SUITE.check_host_dtypes()
 
 
 def test_wrong_arguments() -> None:

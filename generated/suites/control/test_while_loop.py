@@ -7,14 +7,12 @@ from tripybuild.testing import Suite
 SUITE = Suite("ops_registry/control/while_loop.yaml", "tripyapi", __file__)
 TYPES = [
     "float32",
-    "float64",
     "float16",
     "bfloat16",
     "float8",
     "float4",
     "int4",
     "int8",
-    "uint8",
     "int32",
     "int64",
     "bool",
@@ -63,6 +61,11 @@ def test_openvino() -> None:
 def test_openvino_symbols() -> None:
     """One program of OpenVINO serves all sizes that are symbols."""
     SUITE.check_openvino_symbols()
+
+
+def test_host_dtypes() -> None:
+    """Tuples of dtypes that engines of the CPU alone have are computed by each."""
+    SUITE.check_host_dtypes()
 
 
 def test_wrong_arguments() -> None:

@@ -52,6 +52,11 @@ def test_openvino_symbols() -> None:
     SUITE.check_openvino_symbols()
 
 
+def test_host_dtypes() -> None:
+    """Tuples of dtypes that engines of the CPU alone have are computed by each."""
+    SUITE.check_host_dtypes()
+
+
 def test_illegal_dtypes() -> None:
     """Every other tuple of dtypes is refused, with the code of what refuses it."""
     SUITE.check_illegal_dtypes()

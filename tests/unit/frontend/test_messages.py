@@ -58,9 +58,9 @@ def test_hints_are_written_as_programs_are(text, expected):
     ("given", "expected"),
     [
         ("float23", "float32"),
-        (np.float64, "float32"),
+        (np.float64, "float64"),
         (np.dtype("int8"), "int8"),
-        (np.uint8, "int32"),
+        (np.uint16, "int32"),
         (bool, "bool"),
         (float, "float32"),
         ("nothing", None),

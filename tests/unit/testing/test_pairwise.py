@@ -10,10 +10,10 @@ import pytest
 
 from tripybuild.process import paths
 from tripybuild.schema.operator.dtype_combinations import (
+    engine_tuples,
     format_tuple,
     illegal_tuples,
     is_pairwise,
-    legal_tuples,
     mismatched_tuples,
 )
 from tripybuild.testing import Suite
@@ -33,7 +33,7 @@ def pairs(tuples):
 def test_every_pair_is_asked_of_every_operator():
     sizes = {}
     for operator in filter(is_pairwise, OPERATORS):
-        whole = [format_tuple(each) for each in legal_tuples(operator)]
+        whole = [format_tuple(each) for each in engine_tuples(operator)]
         sample = pairwise(whole)
         assert pairs(sample) == pairs(whole), operator.name
         assert sample == [each for each in whole if each in sample], "the declared order"
@@ -89,6 +89,6 @@ def test_the_option_decides_also_where_suites_run_alone():
         text=True,
         check=True,
     )
-    whole = [format_tuple(each) for each in legal_tuples(operator)]
+    whole = [format_tuple(each) for each in engine_tuples(operator)]
     asked = re.findall(r"::test_values\[(.+)\]", done.stdout)
     assert asked == whole

@@ -10,9 +10,12 @@ from tripybuild.codegen.python.file_text import Imports, header
 from tripybuild.codegen.python.layout import Doc, bracket_list, call, render
 from tripybuild.schema.foreign import LACKING
 from tripybuild.schema.operator.dtype_combinations import (
+    engine_tuples,
     format_tuple as spell_types,
     illegal_tuples,
+    is_host_only,
     is_pairwise,
+    is_proved,
     legal_tuples,
     mismatched_tuples,
     slots,
@@ -42,6 +45,7 @@ _QUESTIONS = {
     "openvino_symbols": "One program of OpenVINO serves all sizes that are symbols.",
     "openvino_facts": "Each fact about OpenVINO has a call that shows it.",
     "composition": "The decomposition computes what the reference computes.",
+    "host_dtypes": "Tuples of dtypes that engines of the CPU alone have are computed by each.",
     "illegal_dtypes": "Every other tuple of dtypes is refused, with the code of what refuses it.",
     "wrong_arguments": "Each argument refuses what its type refuses; an axis in range is one.",
     "symbol": "A size that is a symbol gives the shape that a number gives.",
@@ -75,7 +79,7 @@ def suite_file(operator: Operator, package: str) -> str:
         SUITE.check_illegal_dtypes()
     ```
     """
-    types = [spell_types(each) for each in legal_tuples(operator)]
+    types = [spell_types(each) for each in engine_tuples(operator)]
     tests = list(_tests(operator))
     imports = Imports()
     imports.name("tripybuild.testing", "Suite")
@@ -102,12 +106,10 @@ def _tests(operator: Operator) -> Iterator[str]:
         yield _each("tensorrt", "types", "TYPES")
         if _may_have_onnx(operator):
             yield from _onnx_tests(operator)
-        if (
-            operator.decompose is not None
-            and operator.reference is not None
-            and not operator.inline
-        ):
+        if is_proved(operator):
             yield _each("composition", "types", "TYPES")
+        if any(map(is_host_only, legal_tuples(operator))):
+            yield _test("host_dtypes", "")
         if any(True for refused in (illegal_tuples, mismatched_tuples) for _ in refused(operator)):
             yield _test("illegal_dtypes", "")
             yield _test("tensorrt_refusals", "")
@@ -201,7 +203,7 @@ def _systems_with_spellings(operator: Operator) -> list[str]:
 
 def _types_in(system: str, operator: Operator) -> Doc:
     """The tuples of dtypes that a system has tensors of, and the word for all examples."""
-    used = {str(each) for types in legal_tuples(operator) for each in types.values()}
+    used = {str(each) for types in engine_tuples(operator) for each in types.values()}
     lacking = sorted(used & LACKING[system])
     kept = "".join(f' if "{name}" not in t' for name in lacking)
     types = f"[t for t in TYPES{kept}]" if lacking else "TYPES"

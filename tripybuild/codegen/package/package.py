@@ -153,8 +153,8 @@ _EAGER = ("Module", "Sequential", "TripyException", "config")
 _INFOS = ("Bounds", "DimensionInputInfo", "InputInfo", "NamedDimension", "OutputInfo")
 _DEVICES = ("Stream", "default_stream", "device")
 _DTYPES = (
-    "bfloat16", "bool", "dtype", "float16", "float32", "float4", "float8", "floating",
-    "int32", "int4", "int64", "int8", "integer",
+    "bfloat16", "bool", "dtype", "float16", "float32", "float4", "float64", "float8", "floating",
+    "int32", "int4", "int64", "int8", "integer", "uint8",
 )  # fmt: skip
 
 

@@ -28,8 +28,6 @@ SEQUENCES = (list, tuple, range)
 MANY, NUMBER = 1 << 24, 8  # numbers in lists, and the bytes of a reference to one
 DEEPEST = 64  # dimensions of an array
 SHOWN = 30  # letters of an element, in a message
-# What arrays may hold and no operator takes, not even a cast.
-UNTAKEN = (dtypes.float64, dtypes.uint8)
 
 
 class DataError(ValueError):
@@ -186,11 +184,12 @@ def aligned_copy(array: Array, dtype: "np.dtype[Any]") -> Array:
 
 
 def _has_dtype(kind: "np.dtype[Any]") -> bool:
-    """Whether operators take what NumPy holds as this."""
+    """Whether tensors hold what NumPy holds as this."""
     try:
-        return from_numpy(kind) not in UNTAKEN
+        from_numpy(kind)
     except ValueError:
         return False
+    return True
 
 
 def _dlpack_array(data: Any) -> Array | None:

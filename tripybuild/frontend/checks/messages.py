@@ -21,8 +21,9 @@ PYTHON = "tp"  # what the package is called in programs
 _PYTHON_NAMES = {"tensor": "Tensor"}
 # What other libraries call their dtypes, and the ones to take here.
 OTHER_DTYPES = {
-    **dict.fromkeys(("float64", "double", "float"), "float32"),
-    **dict.fromkeys(("int16", "uint8", "int"), "int32"),
+    **dict.fromkeys(("int16", "uint16", "int"), "int32"),
+    "float": "float32",
+    "double": "float64",
     "half": "float16",
     "long": "int64",
     "bool_": "bool",

@@ -50,6 +50,8 @@ def divide(left: OnnxValue, right: OnnxValue) -> OnnxValue:
         return _call("Div", left, right)
     if current().known_number(left) == 1:  # see `size_tensors`
         return where(_call("Equal", _call("Abs", right), 1), right, 0)
+    if right.dtype.lowest == 0:
+        return _call("Div", left, _nonzero(right))
     minus = _call("Equal", right, -1)
     unsafe = _call("Or", minus, _call("Equal", right, 0))
     return where(minus, -left, _call("Div", left, where(unsafe, 1, right)))
@@ -147,13 +149,13 @@ def saturate(value: OnnxValue, dtype: dtype) -> OnnxValue:
     if value.dtype.kind == "float" and value.dtype.bits < dtypes.float16.bits:
         value = convert(value, dtypes.float32)  # few kernels take 8 bits
     if value.dtype.kind == "float" and dtype.kind == "integer":
-        return _saturate_integer(convert(value, dtypes.float32), dtype)
+        return _saturate_integer(convert(value, value.dtype.wide), dtype)
     return convert(value, dtype)
 
 
 def quantize(value: OnnxValue, dtype: dtype) -> OnnxValue:
     """The nearest value of a dtype with few bits, ties to even; as an integer, NaN becomes 0."""
-    wide = convert(value, dtypes.float32)
+    wide = convert(value, value.dtype.wide)
     if dtype.kind == "integer":
         wide = _without_nan(wide)
     inside = _call("Clip", wide, float(dtype.lowest), float(dtype.highest))
@@ -163,7 +165,7 @@ def quantize(value: OnnxValue, dtype: dtype) -> OnnxValue:
 def _saturate_integer(value: OnnxValue, dtype: dtype) -> OnnxValue:
     clean = _without_nan(value)
     low, high = float(dtype.lowest), float(dtype.highest)
-    if dtype.bits < dtypes.int32.bits:  # float32 holds both
+    if dtype.bits < dtypes.int32.bits:  # each of these floats holds both
         return convert(_call("Clip", clean, low, high), dtype)
     beyond = _call("GreaterOrEqual", clean, high)
     kept = where(beyond, 0.0, _call("Max", clean, low))
@@ -289,13 +291,13 @@ def max_pool(
 
     if value.dtype.kind != "float":
         return pool(value)
-    wide = convert(value, dtypes.float32)  # few kernels take fewer bits
+    wide = convert(value, value.dtype.wide)  # few kernels take fewer bits
     found = pool(wide)
     if runs_in("openvino") and _is_rectified(wide):
         return convert(found, value.dtype)
 
     def mend() -> OnnxValue:
-        above = convert(_call("Greater", wide, -float("inf")), dtypes.float32)
+        above = convert(_call("Greater", wide, -float("inf")), wide.dtype)
         kinds = pool(where(_call("IsNaN", wide), 2.0, above))
         finite = where(_call("Greater", kinds, 0.0), found, -float("inf"))
         return where(_call("Greater", kinds, 1.0), float("nan"), finite)

@@ -102,6 +102,16 @@ def legal_tuples(operator: Operator) -> tuple[Tuple, ...]:
     return tuple(types for types in tuples if not refusal_codes(operator, types))
 
 
+def is_host_only(types: Tuple) -> bool:
+    """Whether a tuple has a dtype that only engines of the CPU compute with."""
+    return any(each.host_only for each in types.values())
+
+
+def engine_tuples(operator: Operator) -> list[Tuple]:
+    """The legal tuples of dtypes that every target has."""
+    return [types for types in legal_tuples(operator) if not is_host_only(types)]
+
+
 def is_pairwise(operator: Operator) -> bool:
     """Whether tests use a pairwise sample of the legal tuples by default.
 
@@ -109,6 +119,11 @@ def is_pairwise(operator: Operator) -> bool:
     operators whose own suites ask them.
     """
     return operator.decompose is not None and len(slots(operator)) > PAIR
+
+
+def is_proved(operator: Operator) -> bool:
+    """Whether a decomposition and a reference say the same in two ways, which are compared."""
+    return operator.decompose is not None and bool(operator.reference) and not operator.inline
 
 
 def check_tuples(operator: Operator) -> Iterator[Diagnostic]:

@@ -51,7 +51,7 @@ ARRAY_METHODS = frozenset({"reshape"})
 ARRAY_ATTRIBUTES = frozenset({"shape", "ndim", "size", "T", "dtype"})
 
 # The attributes of values, for each kind of snippet: plain data of dtypes, tensors and indices.
-DTYPE_ATTRIBUTES = frozenset({"bits", "highest", "lowest"})
+DTYPE_ATTRIBUTES = frozenset({"bits", "highest", "lowest", "wide"})
 INDEX_ATTRIBUTES = frozenset({"result", "size", "start", "step"})
 TENSOR_ATTRIBUTES = frozenset({"dtype", "rank", "shape"})
 ATTRIBUTES = {

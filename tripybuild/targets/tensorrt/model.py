@@ -1,6 +1,6 @@
 """TensorRT models: ranges become optimization profiles, the graph of an entry a dialect module."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,8 @@ from tripybuild.tensorrt.emission import EmissionError, EmittedModule, Profile, 
 from tripybuild.tensorrt.mlir import packing, resources, verifier
 from tripybuild.tensorrt.mlir.writing import printer
 from tripybuild.trace.graph import Graph
+from tripybuild.trace.region import walk_operations
+from tripybuild.types.dtypes import dtype
 from tripybuild.types.size_range import SizeRange
 
 if TYPE_CHECKING:
@@ -74,10 +76,29 @@ def dialect_module(
     Raises:
         DiagnosticError: An operation has no lowering, or what it needs cannot be said.
     """
+    problems = list(_host_only(graph))
+    if problems:
+        raise DiagnosticError(*problems)
     try:
         return emit_module(lower_tensorrt(graph), graph.name, ranges, folder)
     except EmissionError as error:
         raise DiagnosticError(_emission_diagnostic(error)) from error
+
+
+def _host_only(graph: Graph) -> Iterator[Diagnostic]:
+    """The first operation of each dtype that engines of the CPU alone compute with."""
+    told: set[dtype] = set()
+    for operation in walk_operations(graph.operations):
+        for value in (*operation.reads(), *operation.outputs):
+            if value.dtype.host_only and value.dtype not in told:
+                told.add(value.dtype)
+                yield Diagnostic(
+                    "tensorrt-unsupported",
+                    f"TensorRT has no data type for `{value.dtype}`, which `{operation.operator}` "
+                    + ("gives" if value in operation.outputs else "takes"),
+                    operation.location.span(),
+                    hint="compile for `cpu`, or let the model take and compute another dtype",
+                )
 
 
 def _emission_diagnostic(error: EmissionError) -> Diagnostic:

@@ -15,10 +15,11 @@ from tripybuild.errors.diagnostics import DiagnosticError, concise
 from tripybuild.language.names import free_names
 from tripybuild.schema.operator.dtype_combinations import (
     Tuple,
+    engine_tuples,
     format_tuple,
     illegal_tuples,
+    is_host_only,
     is_legal_without,
-    legal_tuples,
     mismatched_tuples,
     refusal_codes,
     slots,
@@ -168,6 +169,8 @@ def wrong_refusal(
 
 def build_facts(subject: Subject, types: Tuple) -> list[Fact]:
     """The facts for which an illegal tuple builds; where others refuse it, there are none."""
+    if is_host_only(types):
+        return []
     bound = bind(subject.operator, types)
     refuses = _facts(subject.operator, "refuses", bound)
     return [] if refuses else _applicable_builds(subject.operator, types, bound)
@@ -242,7 +245,7 @@ def _with_sample(subject: Subject, fact: Fact) -> Subject:
 
 def _wrong_refusal(subject: Subject, fact: Fact) -> Iterator[str]:
     cases = [
-        t for t in legal_tuples(subject.operator) if fact_applies(fact, bind(subject.operator, t))
+        t for t in engine_tuples(subject.operator) if fact_applies(fact, bind(subject.operator, t))
     ]
     if not cases:
         yield "no legal call of the sample is such a case"
@@ -267,7 +270,7 @@ def _wrong_build(subject: Subject, fact: Fact) -> Iterator[str]:
     ]
     off = is_dtype_law
     if fact.sample:  # a law about sizes refuses the case, and not its dtypes
-        tuples, off = list(legal_tuples(subject.operator)), any_law
+        tuples, off = engine_tuples(subject.operator), any_law
     cases = [
         t
         for t in tuples

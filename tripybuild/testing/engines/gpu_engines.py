@@ -7,7 +7,7 @@ input that nothing reads counts for nothing.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tripybuild.schema.operator.dtype_combinations import legal_tuples
+from tripybuild.schema.operator.dtype_combinations import engine_tuples
 from tripybuild.schema.operator.operator import Fact
 from tripybuild.schema.target_files import CommonFactsEntry
 from tripybuild.testing.batch import build_problems
@@ -63,7 +63,7 @@ def expected_result(subject: Subject, case: Case, gpu: str | None) -> ExpectedOu
 def gated_samples(subject: Subject) -> list[Case]:
     """The samples with dtypes that not every GPU has."""
     operator = subject.operator
-    samples = [sample_case(operator, subject.function, types) for types in legal_tuples(operator)]
+    samples = [sample_case(operator, subject.function, types) for types in engine_tuples(operator)]
     return [case for case in samples if case.is_legal and gated_dtypes(case.graph, subject.rtx)]
 
 

@@ -1,6 +1,6 @@
 """ONNX checks of one operator: its lowering, run in ONNX Runtime, beside the reference."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tripybuild.schema.operator.dtype_combinations import Tuple, legal_tuples
 from tripybuild.schema.operator.operator import Fact
@@ -47,12 +47,15 @@ class OnnxChecks(OperatorFacts):
         calls = [each for each in self.reference_calls if each[0].types == types]
         if not calls:
             skip_empty("the reference computes none of these calls")
+        refuse(self.onnx_problems(calls))
+
+    def onnx_problems(self, calls: Sequence[tuple[Case, Tuple]]) -> Iterator[str]:
+        """What is wrong with calls of the same dtypes, of which the first is the sample."""
         verdicts = [each for call in calls for each in self.onnx_verdicts(*call)]
-        problems = list(self._row_problems(calls[0][1], verdicts[0]))
+        yield from self._row_problems(calls[0][1], verdicts[0])
         for verdict in verdicts:
             count_check()
-            problems += [f"{verdict.label}: {problem}" for problem in verdict.problems]
-        refuse(problems)
+            yield from (f"{verdict.label}: {problem}" for problem in verdict.problems)
 
     def _row_problems(self, types: Tuple, sample: OnnxVerdict) -> Iterator[str]:
         """Where a sample is not what the support table has, as far as two opsets tell."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from tripybuild.schema.operator.dtype_combinations import (
     Tuple,
     illegal_tuples,
+    is_host_only,
     legal_tuples,
     mismatched_tuples,
     slots,
@@ -50,7 +51,8 @@ Choice = tuple[frozenset[str], ...]  # what each cell of a row may be
 
 OTHER = "other"
 YES, NO, ILLEGAL, GATE, UNSAID = "yes", "no", "-", "gate", ""
-LEVELS = ("builder", "shape", "build")
+BUILDER = "builder"
+LEVELS = (BUILDER, "shape", "build")
 Names = tuple[str, ...]  # the dtype of each slot
 Box = tuple[frozenset[str], ...]
 ALL = frozenset(BY_NAME)
@@ -152,10 +154,13 @@ def _of_legal(subject: Subject, types: Tuple) -> Iterator[Choice]:
     facts = {gpu: refusals(subject.operator, ENGINE, bound, gpu) for gpu in gpus(subject.rtx)}
     before = cpu, *_onnx_outcomes(subject, types), _openvino_outcomes(subject, types)
     why = frozenset({reasons(subject, types)})
+    if is_host_only(types):
+        yield (*before, *[frozenset({BUILDER})] * len(facts), why)
+        return
     known = {**subject.common.refuses, **subject.rtx.refuses}
     named = [known[name].level for each in facts.values() for name in each if name in known]
     # What is legal meets the dialect's verifier first, as models do.
-    for level in dict.fromkeys([*named, "builder"]) if named else LEVELS:
+    for level in dict.fromkeys([*named, BUILDER]) if named else LEVELS:
         cells = [
             _gpu_outcomes(subject, case, gpu, level if each else YES) for gpu, each in facts.items()
         ]

@@ -211,7 +211,7 @@ class TensorrtChecks(OperatorFacts):
 
     @cached_property
     def _samples(self) -> SampleEngines:
-        return SampleEngines(self.operator, self.function(self.operator.name), self.tuples)
+        return SampleEngines(self.operator, self.function(self.operator.name), self.engine_tuples)
 
     @suite_check
     def check_tensorrt(self, types: str) -> None:

@@ -5,18 +5,23 @@ import math
 import tripyapi as tp
 from tripyapi.tensor import Tensor
 from tripyapi.trace.math.atan2 import Atan2
-from tripybuild.types import dtypes
+from tripybuild.frontend import tensor
 
 
 def decompose(op: Atan2, lhs: Tensor, rhs: Tensor) -> Tensor:
     """Say `atan2` with other operators."""
     T = op.lhs.dtype
-    y, x = (tp.cast(lhs, dtypes.float32), tp.cast(rhs, dtypes.float32))
+    y, x = (tp.cast(lhs, T.wide), tp.cast(rhs, T.wide))
     left, under = [tp.where(v == 0.0, 1.0 / v < 0.0, v < 0.0) for v in (x, y)]
-    sign = tp.where(tp.logical_xor(left, under), -1.0, 1.0)
+    sign = tp.where(tp.logical_xor(left, under), tensor(-1.0, T.wide), 1.0)
     far = tp.logical_and(tp.abs(x) == math.inf, tp.abs(y) == math.inf)
     near = tp.logical_and(x == 0.0, y == 0.0)
     angle = tp.atan(tp.where(far, sign, tp.where(near, sign * 0.0, y / x)))
     return tp.cast(
-        tp.where(left, angle + tp.where(under, -3.141592653589793, 3.141592653589793), angle), T
+        tp.where(
+            left,
+            angle + tp.where(under, tensor(-3.141592653589793, T.wide), 3.141592653589793),
+            angle,
+        ),
+        T,
     )

@@ -3,11 +3,11 @@
 import tripyapi as tp
 from tripyapi.tensor import Tensor
 from tripyapi.trace.nn.layernorm import Layernorm
-from tripybuild.types import dtypes
 
 
 def decompose(op: Layernorm, input: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
     """Say `layernorm` with other operators."""
+    T = op.input.dtype
     S = op.input.shape
     W = () if op.weight is None else op.weight.shape
     B = () if op.bias is None else op.bias.shape
@@ -21,10 +21,9 @@ def decompose(op: Layernorm, input: Tensor, weight: Tensor | None, bias: Tensor 
         else op.normalized_shape
     )
     over = list(range(len(S) - len(N), len(S)))
-    T = op.input.dtype
-    wide = tp.cast(input, dtypes.float32)
+    wide = tp.cast(input, T.wide)
     centred = wide - tp.mean(wide, over, keepdim=True)
     variance = tp.mean(centred * centred, over, keepdim=True)
     normal = centred * tp.rsqrt(variance + op.eps)
-    scaled = normal if weight is None else normal * tp.cast(weight, dtypes.float32)
-    return tp.cast(scaled if bias is None else scaled + tp.cast(bias, dtypes.float32), T)
+    scaled = normal if weight is None else normal * tp.cast(weight, T.wide)
+    return tp.cast(scaled if bias is None else scaled + tp.cast(bias, T.wide), T)

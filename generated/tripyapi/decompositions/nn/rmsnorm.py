@@ -3,17 +3,16 @@
 import tripyapi as tp
 from tripyapi.tensor import Tensor
 from tripyapi.trace.nn.rmsnorm import Rmsnorm
-from tripybuild.types import dtypes
 
 
 def decompose(op: Rmsnorm, input: Tensor, weight: Tensor | None) -> Tensor:
     """Say `rmsnorm` with other operators."""
+    T = op.input.dtype
     S = op.input.shape
     W = () if op.weight is None else op.weight.shape
     N = W if weight is not None else S[-1:] if op.normalized_shape is None else op.normalized_shape
     over = range(len(S) - len(N), len(S))
-    T = op.input.dtype
-    wide = tp.cast(input, dtypes.float32)
+    wide = tp.cast(input, T.wide)
     scale = tp.rsqrt(tp.mean(wide * wide, over, keepdim=True) + op.eps)
     normal = tp.cast(wide * scale, T)
     return normal if weight is None else weight * normal

@@ -83,6 +83,8 @@ def arange(*_given: Any, **_named: Any) -> Tensor:
         dtypes.int32,
         dtypes.int64,
         dtypes.bool,
+        dtypes.float64,
+        dtypes.uint8,
     )
     start = check.number_or_size("start", start)
     stop = check.number_or_size("stop", stop)
@@ -101,8 +103,8 @@ def arange(*_given: Any, **_named: Any) -> Tensor:
         T
         if T in [dtypes.int32, dtypes.int64] and whole
         else dtypes.int32
-        if T in [dtypes.int8, dtypes.bool] and whole
-        else dtypes.float32
+        if T in [dtypes.int8, dtypes.uint8, dtypes.bool] and whole
+        else T.wide
     )
     numbers = tp.sequence(tensor(start, L), tensor(step, L), N)
     return check.finish(numbers if L == T else tp.cast(numbers, T))

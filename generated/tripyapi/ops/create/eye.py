@@ -42,6 +42,8 @@ def eye(
         dtypes.int32,
         dtypes.int64,
         dtypes.bool,
+        dtypes.float64,
+        dtypes.uint8,
     )
     rows = check.size("rows", rows)
     if columns is None:

@@ -49,6 +49,8 @@ def full_like(input: Tensor, value: Tensor | float, dtype: dtypes.dtype | None =
             dtypes.int32,
             dtypes.int64,
             dtypes.bool,
+            dtypes.float64,
+            dtypes.uint8,
         ),
         input=input,
     )
@@ -63,6 +65,8 @@ def full_like(input: Tensor, value: Tensor | float, dtype: dtypes.dtype | None =
             dtypes.int32,
             dtypes.int64,
             dtypes.bool,
+            dtypes.float64,
+            dtypes.uint8,
         ),
         value=value,
     )
@@ -79,6 +83,8 @@ def full_like(input: Tensor, value: Tensor | float, dtype: dtypes.dtype | None =
             dtypes.int32,
             dtypes.int64,
             dtypes.bool,
+            dtypes.float64,
+            dtypes.uint8,
         )
     )
     value = check.number_or_tensor("value", value, V)

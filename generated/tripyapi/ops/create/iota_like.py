@@ -46,6 +46,8 @@ def iota_like(input: Tensor, dim: int = 0, dtype: dtypes.dtype | None = None) ->
             dtypes.int32,
             dtypes.int64,
             dtypes.bool,
+            dtypes.float64,
+            dtypes.uint8,
         ),
         input=input,
     )
@@ -64,6 +66,8 @@ def iota_like(input: Tensor, dim: int = 0, dtype: dtypes.dtype | None = None) ->
             dtypes.int32,
             dtypes.int64,
             dtypes.bool,
+            dtypes.float64,
+            dtypes.uint8,
         )
     )
     S = check.shape("input", input, "[*S]")

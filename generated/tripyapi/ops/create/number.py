@@ -44,6 +44,8 @@ def number(value: float | IntLike, dtype: dtypes.dtype = dtypes.float32) -> Tens
         dtypes.int32,
         dtypes.int64,
         dtypes.bool,
+        dtypes.float64,
+        dtypes.uint8,
     )
     value = check.number_or_size("value", value)
     with check.law("in-range", value=value, T=T) as require:

@@ -32,6 +32,8 @@ def zeros(shape: Sequence[IntLike], dtype: dtypes.dtype = dtypes.float32) -> Ten
         dtypes.int32,
         dtypes.int64,
         dtypes.bool,
+        dtypes.float64,
+        dtypes.uint8,
     )
     shape = check.sizes("shape", shape)
     return tp.full(shape, tensor(0, T), T)

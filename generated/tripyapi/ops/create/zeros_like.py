@@ -42,6 +42,8 @@ def zeros_like(input: Tensor, dtype: dtypes.dtype | None = None) -> Tensor:
             dtypes.int32,
             dtypes.int64,
             dtypes.bool,
+            dtypes.float64,
+            dtypes.uint8,
         ),
         input=input,
     )
@@ -58,6 +60,8 @@ def zeros_like(input: Tensor, dtype: dtypes.dtype | None = None) -> Tensor:
             dtypes.int32,
             dtypes.int64,
             dtypes.bool,
+            dtypes.float64,
+            dtypes.uint8,
         )
     )
     S = check.shape("input", input, "[*S]")

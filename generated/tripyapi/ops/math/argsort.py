@@ -25,7 +25,14 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False) -> Tensor:
     check = begin(DECLARATION)
     check.element(
         "T",
-        (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.int32, dtypes.int64),
+        (
+            dtypes.float32,
+            dtypes.float16,
+            dtypes.bfloat16,
+            dtypes.int32,
+            dtypes.int64,
+            dtypes.float64,
+        ),
         input=input,
     )
     S = check.shape("input", input, "[*S]")

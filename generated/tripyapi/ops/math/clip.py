@@ -38,7 +38,14 @@ def clip(input: Tensor, min: float | None = None, max: float | None = None) -> T
     check = begin(DECLARATION)
     T = check.element(
         "T",
-        (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.int32, dtypes.int64),
+        (
+            dtypes.float32,
+            dtypes.float16,
+            dtypes.bfloat16,
+            dtypes.int32,
+            dtypes.int64,
+            dtypes.float64,
+        ),
         input=input,
     )
     check.tensor("input", input)

@@ -45,6 +45,8 @@ def equal(input: Tensor, other: Tensor) -> Tensor:
             dtypes.int32,
             dtypes.int64,
             dtypes.bool,
+            dtypes.float64,
+            dtypes.uint8,
         ),
         input=input,
         other=other,

@@ -21,6 +21,8 @@ def frac(input: Tensor) -> Tensor:
         The results, element by element. (`T[*S]`)
     """
     check = begin(DECLARATION)
-    check.element("T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), input=input)
+    check.element(
+        "T", (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.float64), input=input
+    )
     check.tensor("input", input)
     return input - tp.trunc(input)

@@ -34,7 +34,12 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-
         DiagnosticError: Where a law does not hold: `isclose/broadcastable`.
     """
     check = begin(DECLARATION)
-    check.element("T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), input=input, other=other)
+    check.element(
+        "T",
+        (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.float64),
+        input=input,
+        other=other,
+    )
     A = check.shape("input", input, "[*A]")
     B = check.shape("other", other, "[*B]")
     rtol = check.real("rtol", rtol)

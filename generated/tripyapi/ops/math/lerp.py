@@ -28,7 +28,11 @@ def lerp(input: Tensor, end: Tensor, weight: Tensor | float) -> Tensor:
     """
     check = begin(DECLARATION)
     T = check.element_or_numbers(
-        "T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), input=input, end=end, weight=weight
+        "T",
+        (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.float64),
+        input=input,
+        end=end,
+        weight=weight,
     )
     weight = check.number_or_tensor("weight", weight, T)
     A = check.shape("input", input, "[*A]")

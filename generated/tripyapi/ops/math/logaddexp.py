@@ -29,7 +29,9 @@ def logaddexp(lhs: Tensor, rhs: Tensor) -> Tensor:
         DiagnosticError: Where a law does not hold: `logaddexp/broadcastable`.
     """
     check = begin(DECLARATION)
-    check.element("T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), lhs=lhs, rhs=rhs)
+    check.element(
+        "T", (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.float64), lhs=lhs, rhs=rhs
+    )
     A = check.shape("lhs", lhs, "[*A]")
     B = check.shape("rhs", rhs, "[*B]")
     with check.law("broadcastable", A=A, B=B) as require:

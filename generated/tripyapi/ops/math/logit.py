@@ -29,7 +29,9 @@ def logit(input: Tensor, eps: float | None = None) -> Tensor:
         DiagnosticError: Where a law does not hold: `logit/narrow`.
     """
     check = begin(DECLARATION)
-    check.element("T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), input=input)
+    check.element(
+        "T", (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.float64), input=input
+    )
     check.tensor("input", input)
     eps = None if eps is None else check.real("eps", eps)
     with check.law("narrow", eps=eps) as require:

@@ -27,7 +27,9 @@ def logsumexp(
         The reduced values. (`T[*E]`)
     """
     check = begin(DECLARATION)
-    check.element("T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), input=input)
+    check.element(
+        "T", (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.float64), input=input
+    )
     S = check.shape("input", input, "[*S]")
     if dim is None:
         dim = range(len(S))

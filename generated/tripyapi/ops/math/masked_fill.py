@@ -38,6 +38,8 @@ def masked_fill(input: Tensor, mask: Tensor, value: float) -> Tensor:
             dtypes.int32,
             dtypes.int64,
             dtypes.bool,
+            dtypes.float64,
+            dtypes.uint8,
         ),
         input=input,
     )

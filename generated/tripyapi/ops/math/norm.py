@@ -44,7 +44,9 @@ def norm(
         DiagnosticError: Where a law does not hold: `norm/a-number`, `norm/some-values`.
     """
     check = begin(DECLARATION)
-    T = check.element("T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), input=input)
+    T = check.element(
+        "T", (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.float64), input=input
+    )
     S = check.shape("input", input, "[*S]")
     p = check.number("p", p)
     if dim is None:
@@ -55,7 +57,7 @@ def norm(
         require(p >= 0 or p < 0)
     with check.law("some-values", p=p, S=S, dim=dim) as require:
         require(abs(p) != math.inf or shapes.prod([S[d] for d in dim]) > 0)
-    size = tp.cast(tp.abs(input), dtypes.float32)
+    size = tp.cast(tp.abs(input), T.wide)
     if p == math.inf:
         return check.finish(tp.cast(tp.max(size, dim, keepdim), T))
     if p == -math.inf:

@@ -20,7 +20,14 @@ def square(input: Tensor) -> Tensor:
     check = begin(DECLARATION)
     check.element(
         "T",
-        (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.int32, dtypes.int64),
+        (
+            dtypes.float32,
+            dtypes.float16,
+            dtypes.bfloat16,
+            dtypes.int32,
+            dtypes.int64,
+            dtypes.float64,
+        ),
         input=input,
     )
     check.tensor("input", input)

@@ -31,7 +31,9 @@ def std(
         The deviations. (`T[*E]`)
     """
     check = begin(DECLARATION)
-    check.element("T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), input=input)
+    check.element(
+        "T", (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.float64), input=input
+    )
     S = check.shape("input", input, "[*S]")
     if dim is None:
         dim = range(len(S))

@@ -32,7 +32,9 @@ def var(
         The variances. (`T[*E]`)
     """
     check = begin(DECLARATION)
-    T = check.element("T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), input=input)
+    T = check.element(
+        "T", (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.float64), input=input
+    )
     S = check.shape("input", input, "[*S]")
     if dim is None:
         dim = range(len(S))

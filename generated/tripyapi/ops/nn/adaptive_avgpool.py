@@ -45,7 +45,9 @@ def adaptive_avgpool(input: Tensor, output_size: int | Sequence[int]) -> Tensor:
             `adaptive_avgpool/not-too-many`, `adaptive_avgpool/something-to-average`.
     """
     check = begin(DECLARATION)
-    check.element("T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), input=input)
+    check.element(
+        "T", (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.float64), input=input
+    )
     N, C, H, W = check.shape("input", input, "[N, C, H, W]")
     output_size = check.integers("output_size", output_size, 2)
     with check.law("positive-size", output_size=output_size) as require:

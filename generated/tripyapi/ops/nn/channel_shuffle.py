@@ -41,6 +41,8 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
             dtypes.int32,
             dtypes.int64,
             dtypes.bool,
+            dtypes.float64,
+            dtypes.uint8,
         ),
         input=input,
     )

@@ -32,7 +32,9 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) 
         DiagnosticError: Where a law does not hold: `cosine_similarity/broadcastable`.
     """
     check = begin(DECLARATION)
-    check.element("T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), x1=x1, x2=x2)
+    check.element(
+        "T", (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.float64), x1=x1, x2=x2
+    )
     A = check.shape("x1", x1, "[*A]")
     B = check.shape("x2", x2, "[*B]")
     dim = check.axis("dim", dim, shapes.largest(len(A), len(B)))

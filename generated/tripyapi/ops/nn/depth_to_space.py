@@ -49,6 +49,8 @@ def depth_to_space(input: Tensor, blocksize: int, mode: str = "dcr") -> Tensor:
             dtypes.int32,
             dtypes.int64,
             dtypes.bool,
+            dtypes.float64,
+            dtypes.uint8,
         ),
         input=input,
     )

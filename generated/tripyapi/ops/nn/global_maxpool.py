@@ -30,7 +30,9 @@ def global_maxpool(input: Tensor) -> Tensor:
         DiagnosticError: Where a law does not hold: `global_maxpool/spatial-dimensions`.
     """
     check = begin(DECLARATION)
-    check.element("T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), input=input)
+    check.element(
+        "T", (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.float64), input=input
+    )
     _, _, *D = check.shape("input", input, "[N, C, *D]")
     with check.law("spatial-dimensions", D=D) as require:
         require(len(D) > 0)

@@ -27,7 +27,9 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
         DiagnosticError: Where a law does not hold: `glu/even-size`.
     """
     check = begin(DECLARATION)
-    check.element("T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), input=input)
+    check.element(
+        "T", (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.float64), input=input
+    )
     S = check.shape("input", input, "[*S]")
     dim = check.axis("dim", dim, len(S))
     with check.law("even-size", S=S, dim=dim) as require:

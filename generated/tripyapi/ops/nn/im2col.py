@@ -51,7 +51,15 @@ def im2col(
     check = begin(DECLARATION)
     check.element(
         "T",
-        (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.int8, dtypes.int32, dtypes.int64),
+        (
+            dtypes.float32,
+            dtypes.float16,
+            dtypes.bfloat16,
+            dtypes.int8,
+            dtypes.int32,
+            dtypes.int64,
+            dtypes.float64,
+        ),
         input=input,
     )
     N, C, H, W = check.shape("input", input, "[N, C, H, W]")

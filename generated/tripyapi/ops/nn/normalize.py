@@ -26,7 +26,9 @@ def normalize(input: Tensor, dim: int = 1, eps: float = 1e-12) -> Tensor:
         DiagnosticError: Where a law does not hold: `normalize/not-negative`.
     """
     check = begin(DECLARATION)
-    check.element("T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), input=input)
+    check.element(
+        "T", (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.float64), input=input
+    )
     S = check.shape("input", input, "[*S]")
     dim = check.axis("dim", dim, len(S))
     eps = check.real("eps", eps)

@@ -20,7 +20,9 @@ def outer(vec1: Tensor, vec2: Tensor) -> Tensor:
         The products. (`T[N, M]`)
     """
     check = begin(DECLARATION)
-    check.element("T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), vec1=vec1, vec2=vec2)
+    check.element(
+        "T", (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.float64), vec1=vec1, vec2=vec2
+    )
     (N,) = check.shape("vec1", vec1, "[N]")
     (M,) = check.shape("vec2", vec2, "[M]")
     return tp.matmul(tp.reshape(vec1, [N, 1]), tp.reshape(vec2, [1, M]))

@@ -45,6 +45,8 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
             dtypes.int32,
             dtypes.int64,
             dtypes.bool,
+            dtypes.float64,
+            dtypes.uint8,
         ),
         input=input,
     )

@@ -44,6 +44,8 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
             dtypes.int32,
             dtypes.int64,
             dtypes.bool,
+            dtypes.float64,
+            dtypes.uint8,
         ),
         input=input,
     )

@@ -22,7 +22,9 @@ def softmin(input: Tensor, dim: int | None = None) -> Tensor:
         The rescaled values. (`T[*S]`)
     """
     check = begin(DECLARATION)
-    check.element("T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), input=input)
+    check.element(
+        "T", (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.float64), input=input
+    )
     S = check.shape("input", input, "[*S]")
     dim = None if dim is None else check.axis("dim", dim, len(S))
     return tp.softmax(-input, dim)

@@ -46,6 +46,8 @@ def space_to_depth(input: Tensor, blocksize: int) -> Tensor:
             dtypes.int32,
             dtypes.int64,
             dtypes.bool,
+            dtypes.float64,
+            dtypes.uint8,
         ),
         input=input,
     )

@@ -33,6 +33,8 @@ def copy(input: Tensor, device: DeviceLike) -> Tensor:
             dtypes.int32,
             dtypes.int64,
             dtypes.bool,
+            dtypes.float64,
+            dtypes.uint8,
         ),
         input=input,
     )

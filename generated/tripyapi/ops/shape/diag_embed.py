@@ -22,7 +22,16 @@ def diag_embed(input: Tensor, offset: int = 0) -> Tensor:
     check = begin(DECLARATION)
     T = check.element(
         "T",
-        (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.int8, dtypes.int32, dtypes.int64),
+        (
+            dtypes.float32,
+            dtypes.float16,
+            dtypes.bfloat16,
+            dtypes.int8,
+            dtypes.int32,
+            dtypes.int64,
+            dtypes.float64,
+            dtypes.uint8,
+        ),
         input=input,
     )
     *B, N = check.shape("input", input, "[*B, N]")

@@ -37,7 +37,14 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     check = begin(DECLARATION)
     T = check.element(
         "T",
-        (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.int32, dtypes.int64),
+        (
+            dtypes.float32,
+            dtypes.float16,
+            dtypes.bfloat16,
+            dtypes.int32,
+            dtypes.int64,
+            dtypes.float64,
+        ),
         input=input,
     )
     S = check.shape("input", input, "[*S]")

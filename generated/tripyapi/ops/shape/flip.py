@@ -24,7 +24,16 @@ def flip(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     check = begin(DECLARATION)
     check.element(
         "T",
-        (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.int32, dtypes.int64, dtypes.bool),
+        (
+            dtypes.float32,
+            dtypes.float16,
+            dtypes.bfloat16,
+            dtypes.int32,
+            dtypes.int64,
+            dtypes.bool,
+            dtypes.float64,
+            dtypes.uint8,
+        ),
         input=input,
     )
     S = check.shape("input", input, "[*S]")

@@ -37,6 +37,8 @@ def getitem(input: Tensor, index: Tensor | IndexLike) -> Tensor:
             dtypes.int32,
             dtypes.int64,
             dtypes.bool,
+            dtypes.float64,
+            dtypes.uint8,
         ),
         input=input,
     )

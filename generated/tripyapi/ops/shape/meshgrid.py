@@ -32,7 +32,16 @@ def meshgrid(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
     check = begin(DECLARATION)
     check.element(
         "T",
-        (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.int32, dtypes.int64, dtypes.bool),
+        (
+            dtypes.float32,
+            dtypes.float16,
+            dtypes.bfloat16,
+            dtypes.int32,
+            dtypes.int64,
+            dtypes.bool,
+            dtypes.float64,
+            dtypes.uint8,
+        ),
         tensors=tensors,
     )
     tensors = check.tensors("tensors", tensors)

@@ -46,6 +46,8 @@ def movedim(input: Tensor, source: int | Sequence[int], destination: int | Seque
             dtypes.int32,
             dtypes.int64,
             dtypes.bool,
+            dtypes.float64,
+            dtypes.uint8,
         ),
         input=input,
     )

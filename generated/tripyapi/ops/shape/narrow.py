@@ -44,6 +44,8 @@ def narrow(input: Tensor, dim: int, start: IntLike, length: IntLike) -> Tensor:
             dtypes.int32,
             dtypes.int64,
             dtypes.bool,
+            dtypes.float64,
+            dtypes.uint8,
         ),
         input=input,
     )

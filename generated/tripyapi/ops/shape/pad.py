@@ -14,7 +14,7 @@ DECLARATION = Declaration(
     {
         "not-negative": Law("all(p >= 0 for sides in pad for p in sides)", about="pad"),
         "whole-value": Law(
-            "T in [float32, float16, bfloat16] or value // 1 == value",
+            "T in [float64, float32, float16, bfloat16] or value // 1 == value",
             "The value {value} is no {T}",
         ),
     },
@@ -54,6 +54,8 @@ def pad(
             dtypes.int32,
             dtypes.int64,
             dtypes.bool,
+            dtypes.float64,
+            dtypes.uint8,
         ),
         input=input,
     )
@@ -64,7 +66,10 @@ def pad(
     with check.law("not-negative", pad=pad) as require:
         require(shapes.every(p >= 0 for sides in pad for p in sides))
     with check.law("whole-value", T=T, value=value) as require:
-        require(T in [dtypes.float32, dtypes.float16, dtypes.bfloat16] or value // 1 == value)
+        require(
+            T in [dtypes.float64, dtypes.float32, dtypes.float16, dtypes.bfloat16]
+            or value // 1 == value
+        )
     E = [low + d + high for (low, high), d in zip(pad, S)]
     start = [0 - low for low, high in pad]
     filling = tensor(value, T) if mode == "constant" else None

@@ -34,6 +34,8 @@ def roll(input: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int]) 
             dtypes.int32,
             dtypes.int64,
             dtypes.bool,
+            dtypes.float64,
+            dtypes.uint8,
         ),
         input=input,
     )

@@ -60,6 +60,8 @@ def split(
             dtypes.int32,
             dtypes.int64,
             dtypes.bool,
+            dtypes.float64,
+            dtypes.uint8,
         ),
         input=input,
     )

@@ -44,6 +44,8 @@ def squeeze(input: Tensor, dims: int | Sequence[int]) -> Tensor:
             dtypes.int32,
             dtypes.int64,
             dtypes.bool,
+            dtypes.float64,
+            dtypes.uint8,
         ),
         input=input,
     )

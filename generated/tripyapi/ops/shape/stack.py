@@ -49,6 +49,8 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
             dtypes.int32,
             dtypes.int64,
             dtypes.bool,
+            dtypes.float64,
+            dtypes.uint8,
         ),
         tensors=tensors,
     )

@@ -39,6 +39,8 @@ def tile(input: Tensor, repeats: IntLike | Sequence[IntLike]) -> Tensor:
             dtypes.int32,
             dtypes.int64,
             dtypes.bool,
+            dtypes.float64,
+            dtypes.uint8,
         ),
         input=input,
     )

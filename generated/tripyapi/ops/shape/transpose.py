@@ -31,6 +31,8 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
             dtypes.int32,
             dtypes.int64,
             dtypes.bool,
+            dtypes.float64,
+            dtypes.uint8,
         ),
         input=input,
     )

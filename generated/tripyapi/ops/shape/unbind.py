@@ -44,6 +44,8 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
             dtypes.int32,
             dtypes.int64,
             dtypes.bool,
+            dtypes.float64,
+            dtypes.uint8,
         ),
         input=input,
     )

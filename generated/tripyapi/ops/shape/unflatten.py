@@ -51,6 +51,8 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[IntLike]) -> Tensor:
             dtypes.int32,
             dtypes.int64,
             dtypes.bool,
+            dtypes.float64,
+            dtypes.uint8,
         ),
         input=input,
     )

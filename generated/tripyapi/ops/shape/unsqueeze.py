@@ -30,6 +30,8 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
             dtypes.int32,
             dtypes.int64,
             dtypes.bool,
+            dtypes.float64,
+            dtypes.uint8,
         ),
         input=input,
     )

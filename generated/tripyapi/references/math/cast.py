@@ -11,10 +11,9 @@ from tripybuild.types import dtypes
 
 def compute(op: Cast, input: Array) -> Any:
     """Compute `cast` in NumPy."""
+    T = op.input.dtype
+    real = arrays.convert(input, T.wide)
     nearest = arrays.round_to(
-        op.dtype,
-        np.clip(
-            arrays.convert(input, dtypes.float32), arrays.lowest(op.dtype), arrays.highest(op.dtype)
-        ),
+        op.dtype, np.clip(real, arrays.lowest(op.dtype), arrays.highest(op.dtype))
     )
     return arrays.convert(nearest if op.dtype in [dtypes.float8, dtypes.int4] else input, op.dtype)

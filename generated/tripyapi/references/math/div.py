@@ -15,6 +15,6 @@ def compute(op: Div, lhs: Array, rhs: Array) -> Any:
     a, b = [arrays.convert(x, dtypes.int8) if T == dtypes.bool else x for x in (lhs, rhs)]
     return (
         (a - np.fmod(a, b)) // b
-        if T in [dtypes.int8, dtypes.int32, dtypes.int64, dtypes.bool]
+        if T in [dtypes.int8, dtypes.uint8, dtypes.int32, dtypes.int64, dtypes.bool]
         else a / b
     )

@@ -15,6 +15,6 @@ def compute(op: Floordiv, lhs: Array, rhs: Array) -> Any:
     a, b = [arrays.convert(x, dtypes.int8) if T == dtypes.bool else x for x in (lhs, rhs)]
     return (
         np.floor_divide(a, b)
-        if T in [dtypes.int8, dtypes.int32, dtypes.int64, dtypes.bool]
+        if T in [dtypes.int8, dtypes.uint8, dtypes.int32, dtypes.int64, dtypes.bool]
         else np.floor(a / b)
     )

@@ -15,6 +15,6 @@ def compute(op: Pow, lhs: Array, rhs: Array) -> Any:
     whole = np.power(lhs, np.maximum(rhs, 0))
     return (
         np.power(lhs, rhs)
-        if T not in [dtypes.int8, dtypes.int32, dtypes.int64]
+        if T not in [dtypes.int8, dtypes.uint8, dtypes.int32, dtypes.int64]
         else np.where(rhs < 0, unit, whole)
     )

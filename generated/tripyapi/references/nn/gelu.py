@@ -12,7 +12,7 @@ from tripybuild.types import dtypes
 def compute(op: Gelu, input: Array) -> Any:
     """Compute `gelu` in NumPy."""
     T = op.input.dtype
-    x = arrays.convert(input, dtypes.float32)
+    x = arrays.convert(input, T.wide)
     return (
         arrays.convert(
             arrays.round_to(dtypes.float32, x * 0.5 * (1 + arrays.erf(x * math.sqrt(0.5)))), T

@@ -12,7 +12,7 @@ from tripybuild.types import dtypes
 def compute(op: Silu, input: Array) -> Any:
     """Compute `silu` in NumPy."""
     T = op.input.dtype
-    x = arrays.convert(input, dtypes.float32)
+    x = arrays.convert(input, T.wide)
     return (
         arrays.convert(arrays.round_to(dtypes.float32, x / (1 + np.exp(-x))), T)
         if T == dtypes.int8

@@ -44,6 +44,8 @@ class Full(TraceOp):
                 dtypes.int32,
                 dtypes.int64,
                 dtypes.bool,
+                dtypes.float64,
+                dtypes.uint8,
             ),
             value=value,
         )
@@ -57,6 +59,8 @@ class Full(TraceOp):
             dtypes.int32,
             dtypes.int64,
             dtypes.bool,
+            dtypes.float64,
+            dtypes.uint8,
         )
         value = check.number_or_tensor("value", value, V)
         with check.law("int8-to-bool", V=V, T=T) as require:

@@ -44,6 +44,8 @@ class Iota(TraceOp):
             dtypes.int32,
             dtypes.int64,
             dtypes.bool,
+            dtypes.float64,
+            dtypes.uint8,
         )
         shape = check.sizes("shape", shape)
         dim = check.axis("dim", dim, len(shape))

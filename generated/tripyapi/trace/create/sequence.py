@@ -25,7 +25,12 @@ class SequenceOperation(TraceOp):
     @classmethod
     def infer(cls, check: Check, start: Value, step: Value, length: Size) -> Self:
         """Check a call and find the types of its outputs."""
-        T = check.element("T", (dtypes.float32, dtypes.int32, dtypes.int64), start=start, step=step)
+        T = check.element(
+            "T",
+            (dtypes.float32, dtypes.int32, dtypes.int64, dtypes.float64),
+            start=start,
+            step=step,
+        )
         check.tensor("start", start)
         check.match("start", start, "[()]", ())
         check.tensor("step", step)

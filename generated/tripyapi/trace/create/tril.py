@@ -44,6 +44,8 @@ class Tril(TraceOp):
                 dtypes.int32,
                 dtypes.int64,
                 dtypes.bool,
+                dtypes.float64,
+                dtypes.uint8,
             ),
             tensor=tensor,
         )

@@ -19,6 +19,6 @@ class BitwiseNot(TraceOp):
     @classmethod
     def infer(cls, check: Check, input: Value) -> Self:
         """Check a call and find the types of its outputs."""
-        T = check.element("T", (dtypes.int8, dtypes.int32, dtypes.int64), input=input)
+        T = check.element("T", (dtypes.int8, dtypes.int32, dtypes.int64, dtypes.uint8), input=input)
         S = check.shape("input", input, "[*S]")
         return cls(input).with_types(TensorType(T, (*S,)))

@@ -30,7 +30,9 @@ class BitwiseRightShift(TraceOp):
     @classmethod
     def infer(cls, check: Check, lhs: Value, rhs: Value) -> Self:
         """Check a call and find the types of its outputs."""
-        T = check.element("T", (dtypes.int8, dtypes.int32, dtypes.int64), lhs=lhs, rhs=rhs)
+        T = check.element(
+            "T", (dtypes.int8, dtypes.int32, dtypes.int64, dtypes.uint8), lhs=lhs, rhs=rhs
+        )
         A = check.shape("lhs", lhs, "[*A]")
         B = check.shape("rhs", rhs, "[*B]")
         with check.law("broadcastable", A=A, B=B) as require:

@@ -32,7 +32,7 @@ class BitwiseXor(TraceOp):
     def infer(cls, check: Check, lhs: Any, rhs: Any) -> Self:
         """Check a call and find the types of its outputs."""
         T = check.element_or_numbers(
-            "T", (dtypes.int8, dtypes.int32, dtypes.int64), lhs=lhs, rhs=rhs
+            "T", (dtypes.int8, dtypes.int32, dtypes.int64, dtypes.uint8), lhs=lhs, rhs=rhs
         )
         lhs = check.number_or_tensor("lhs", lhs, T)
         rhs = check.number_or_tensor("rhs", rhs, T)

@@ -44,6 +44,8 @@ class Cast(TraceOp):
                 dtypes.int32,
                 dtypes.int64,
                 dtypes.bool,
+                dtypes.float64,
+                dtypes.uint8,
             ),
             input=input,
         )
@@ -59,6 +61,8 @@ class Cast(TraceOp):
             dtypes.int32,
             dtypes.int64,
             dtypes.bool,
+            dtypes.float64,
+            dtypes.uint8,
         )
         with check.law("float8-to-integer", T=T, U=U) as require:
             require(T != dtypes.float8 or U not in [dtypes.int4, dtypes.int8])

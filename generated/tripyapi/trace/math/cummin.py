@@ -22,7 +22,14 @@ class Cummin(TraceOp):
         """Check a call and find the types of its outputs."""
         T = check.element(
             "T",
-            (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.int32, dtypes.int64),
+            (
+                dtypes.float32,
+                dtypes.float16,
+                dtypes.bfloat16,
+                dtypes.int32,
+                dtypes.int64,
+                dtypes.float64,
+            ),
             input=input,
         )
         S = check.shape("input", input, "[*S]")

@@ -40,6 +40,8 @@ class Eq(TraceOp):
                 dtypes.int32,
                 dtypes.int64,
                 dtypes.bool,
+                dtypes.float64,
+                dtypes.uint8,
             ),
             lhs=lhs,
             rhs=rhs,

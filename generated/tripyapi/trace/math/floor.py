@@ -19,6 +19,8 @@ class Floor(TraceOp):
     @classmethod
     def infer(cls, check: Check, input: Value) -> Self:
         """Check a call and find the types of its outputs."""
-        T = check.element("T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), input=input)
+        T = check.element(
+            "T", (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.float64), input=input
+        )
         S = check.shape("input", input, "[*S]")
         return cls(input).with_types(TensorType(T, (*S,)))

@@ -25,7 +25,14 @@ class Max(TraceOp):
         """Check a call and find the types of its outputs."""
         T = check.element(
             "T",
-            (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.int32, dtypes.int64),
+            (
+                dtypes.float32,
+                dtypes.float16,
+                dtypes.bfloat16,
+                dtypes.int32,
+                dtypes.int64,
+                dtypes.float64,
+            ),
             input=input,
         )
         S = check.shape("input", input, "[*S]")

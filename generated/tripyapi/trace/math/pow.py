@@ -26,7 +26,14 @@ class Pow(TraceOp):
         """Check a call and find the types of its outputs."""
         T = check.element_or_numbers(
             "T",
-            (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.int8, dtypes.int64),
+            (
+                dtypes.float32,
+                dtypes.float16,
+                dtypes.bfloat16,
+                dtypes.int8,
+                dtypes.int64,
+                dtypes.float64,
+            ),
             lhs=lhs,
             rhs=rhs,
         )

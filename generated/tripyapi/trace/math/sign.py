@@ -28,6 +28,7 @@ class Sign(TraceOp):
                 dtypes.int8,
                 dtypes.int32,
                 dtypes.int64,
+                dtypes.float64,
             ),
             input=input,
         )

@@ -39,6 +39,8 @@ class Where(TraceOp):
                 dtypes.int32,
                 dtypes.int64,
                 dtypes.bool,
+                dtypes.float64,
+                dtypes.uint8,
             ),
             input=input,
             other=other,

@@ -45,7 +45,7 @@ class Batchnorm(TraceOp):
         """Check a call and find the types of its outputs."""
         T = check.element(
             "T",
-            (dtypes.float32, dtypes.float16, dtypes.bfloat16),
+            (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.float64),
             input=input,
             weight=weight,
             bias=bias,

@@ -22,7 +22,9 @@ class Celu(TraceOp):
     @classmethod
     def infer(cls, check: Check, input: Value, alpha: float = 1.0) -> Self:
         """Check a call and find the types of its outputs."""
-        T = check.element("T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), input=input)
+        T = check.element(
+            "T", (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.float64), input=input
+        )
         S = check.shape("input", input, "[*S]")
         alpha = check.real("alpha", alpha)
         with check.law("positive-alpha", alpha=alpha) as require:

@@ -69,7 +69,11 @@ class Deconvolution(TraceOp):
     ) -> Self:
         """Check a call and find the types of its outputs."""
         T = check.element(
-            "T", (dtypes.float32, dtypes.float16), input=input, weight=weight, bias=bias
+            "T",
+            (dtypes.float32, dtypes.float16, dtypes.float64),
+            input=input,
+            weight=weight,
+            bias=bias,
         )
         N, C, *D = check.shape("input", input, "[N, C, *D]")
         _, G, *K = check.shape("weight", weight, "[C, G, *K]")

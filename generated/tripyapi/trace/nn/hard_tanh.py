@@ -23,7 +23,9 @@ class HardTanh(TraceOp):
     @classmethod
     def infer(cls, check: Check, input: Value, min_val: float = -1.0, max_val: float = 1.0) -> Self:
         """Check a call and find the types of its outputs."""
-        T = check.element("T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), input=input)
+        T = check.element(
+            "T", (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.float64), input=input
+        )
         S = check.shape("input", input, "[*S]")
         min_val = check.real("min_val", min_val)
         max_val = check.real("max_val", max_val)

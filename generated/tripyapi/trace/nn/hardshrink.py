@@ -24,7 +24,9 @@ class Hardshrink(TraceOp):
     @classmethod
     def infer(cls, check: Check, input: Value, lambd: float = 0.5) -> Self:
         """Check a call and find the types of its outputs."""
-        T = check.element("T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), input=input)
+        T = check.element(
+            "T", (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.float64), input=input
+        )
         S = check.shape("input", input, "[*S]")
         lambd = check.real("lambd", lambd)
         with check.law("not-negative", lambd=lambd) as require:

@@ -33,7 +33,10 @@ class KvCacheUpdate(TraceOp):
     def infer(cls, check: Check, cache: Value, update: Value, position: Value) -> Self:
         """Check a call and find the types of its outputs."""
         T = check.element(
-            "T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), cache=cache, update=update
+            "T",
+            (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.float64),
+            cache=cache,
+            update=update,
         )
         check.dtype_of("position", position, dtypes.int32)
         B, H, C, D = check.shape("cache", cache, "[B, H, C, D]")

@@ -20,7 +20,9 @@ class LeakyRelu(TraceOp):
     @classmethod
     def infer(cls, check: Check, input: Value, negative_slope: float = 0.01) -> Self:
         """Check a call and find the types of its outputs."""
-        T = check.element("T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), input=input)
+        T = check.element(
+            "T", (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.float64), input=input
+        )
         S = check.shape("input", input, "[*S]")
         negative_slope = check.real("negative_slope", negative_slope)
         return cls(input, negative_slope).with_types(TensorType(T, (*S,)))

@@ -34,7 +34,9 @@ class Matmul(TraceOp):
     @classmethod
     def infer(cls, check: Check, lhs: Value, rhs: Value) -> Self:
         """Check a call and find the types of its outputs."""
-        T = check.element("T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), lhs=lhs, rhs=rhs)
+        T = check.element(
+            "T", (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.float64), lhs=lhs, rhs=rhs
+        )
         A = check.shape("lhs", lhs, "[*A]")
         B = check.shape("rhs", rhs, "[*B]")
         with check.law("not-scalars", A=A, B=B) as require:

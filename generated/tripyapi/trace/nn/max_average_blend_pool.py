@@ -44,7 +44,9 @@ class MaxAverageBlendPool(TraceOp):
         cls, check: Check, input: Value, kernel_dims: Any, blend_factor: float, stride: Any = None
     ) -> Self:
         """Check a call and find the types of its outputs."""
-        T = check.element("T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), input=input)
+        T = check.element(
+            "T", (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.float64), input=input
+        )
         N, C, *D = check.shape("input", input, "[N, C, *D]")
         kernel_dims = check.integers("kernel_dims", kernel_dims, len(D))
         blend_factor = check.real("blend_factor", blend_factor)

@@ -61,7 +61,9 @@ class Maxpool(TraceOp):
     ) -> Self:
         """Check a call and find the types of its outputs."""
         T = check.element(
-            "T", (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.int8), input=input
+            "T",
+            (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.int8, dtypes.float64),
+            input=input,
         )
         N, C, *D = check.shape("input", input, "[N, C, *D]")
         kernel_dims = check.integers("kernel_dims", kernel_dims, len(D))

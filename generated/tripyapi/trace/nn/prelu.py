@@ -34,7 +34,10 @@ class Prelu(TraceOp):
     def infer(cls, check: Check, input: Value, slope: Value) -> Self:
         """Check a call and find the types of its outputs."""
         T = check.element(
-            "T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), input=input, slope=slope
+            "T",
+            (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.float64),
+            input=input,
+            slope=slope,
         )
         S = check.shape("input", input, "[*S]")
         W = check.shape("slope", slope, "[*W]")

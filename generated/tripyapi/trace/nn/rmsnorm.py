@@ -47,7 +47,10 @@ class Rmsnorm(TraceOp):
     ) -> Self:
         """Check a call and find the types of its outputs."""
         T = check.element(
-            "T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), input=input, weight=weight
+            "T",
+            (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.float64),
+            input=input,
+            weight=weight,
         )
         S = check.shape("input", input, "[*S]")
         W: Any = None

@@ -53,7 +53,7 @@ class RotaryEmbedding(TraceOp):
         """Check a call and find the types of its outputs."""
         T = check.element(
             "T",
-            (dtypes.float32, dtypes.float16, dtypes.bfloat16),
+            (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.float64),
             input=input,
             cosine=cosine,
             sine=sine,

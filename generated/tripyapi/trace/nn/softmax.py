@@ -20,7 +20,9 @@ class Softmax(TraceOp):
     @classmethod
     def infer(cls, check: Check, input: Value, dim: Any = None) -> Self:
         """Check a call and find the types of its outputs."""
-        T = check.element("T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), input=input)
+        T = check.element(
+            "T", (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.float64), input=input
+        )
         S = check.shape("input", input, "[*S]")
         dim = None if dim is None else check.axis("dim", dim, len(S))
         return cls(input, dim).with_types(TensorType(T, (*S,)))

@@ -24,7 +24,9 @@ class Softplus(TraceOp):
     @classmethod
     def infer(cls, check: Check, input: Value, beta: float = 1.0) -> Self:
         """Check a call and find the types of its outputs."""
-        T = check.element("T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), input=input)
+        T = check.element(
+            "T", (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.float64), input=input
+        )
         S = check.shape("input", input, "[*S]")
         beta = check.real("beta", beta)
         with check.law("positive-beta", beta=beta) as require:

@@ -21,7 +21,9 @@ class Threshold(TraceOp):
     @classmethod
     def infer(cls, check: Check, input: Value, threshold: float, value: float) -> Self:
         """Check a call and find the types of its outputs."""
-        T = check.element("T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), input=input)
+        T = check.element(
+            "T", (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.float64), input=input
+        )
         S = check.shape("input", input, "[*S]")
         threshold = check.real("threshold", threshold)
         value = check.real("value", value)

@@ -20,7 +20,9 @@ class ThresholdedRelu(TraceOp):
     @classmethod
     def infer(cls, check: Check, input: Value, alpha: float = 1.0) -> Self:
         """Check a call and find the types of its outputs."""
-        T = check.element("T", (dtypes.float32, dtypes.float16, dtypes.bfloat16), input=input)
+        T = check.element(
+            "T", (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.float64), input=input
+        )
         S = check.shape("input", input, "[*S]")
         alpha = check.real("alpha", alpha)
         return cls(input, alpha).with_types(TensorType(T, (*S,)))

@@ -26,7 +26,15 @@ class Nonzero(TraceOp):
         """Check a call and find the types of its outputs."""
         check.element(
             "T",
-            (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.int32, dtypes.bool),
+            (
+                dtypes.float32,
+                dtypes.float16,
+                dtypes.bfloat16,
+                dtypes.int32,
+                dtypes.bool,
+                dtypes.float64,
+                dtypes.uint8,
+            ),
             input=input,
         )
         S = check.shape("input", input, "[*S]")

@@ -37,6 +37,8 @@ class OneHot(TraceOp):
                 dtypes.int32,
                 dtypes.int64,
                 dtypes.bool,
+                dtypes.float64,
+                dtypes.uint8,
             ),
             values=values,
         )

@@ -47,6 +47,8 @@ class ReverseSequence(TraceOp):
                 dtypes.int32,
                 dtypes.int64,
                 dtypes.bool,
+                dtypes.float64,
+                dtypes.uint8,
             ),
             input=input,
         )

@@ -46,6 +46,8 @@ class ScatterElements(TraceOp):
                 dtypes.int32,
                 dtypes.int64,
                 dtypes.bool,
+                dtypes.float64,
+                dtypes.uint8,
             ),
             input=input,
             updates=updates,

@@ -63,6 +63,8 @@ class Slice(TraceOp):
                 dtypes.int32,
                 dtypes.int64,
                 dtypes.bool,
+                dtypes.float64,
+                dtypes.uint8,
             ),
             input=input,
             value=value,

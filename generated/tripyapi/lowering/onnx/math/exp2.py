@@ -2,10 +2,9 @@
 
 from tripyapi.trace.math.exp2 import Exp2
 from tripybuild.onnx import dialect as onnx
-from tripybuild.types import dtypes
 
 
 def lower(op: Exp2, input: onnx.Value) -> onnx.Value:
     """Lower `exp2` to the `onnx` dialect."""
     T = op.input.dtype
-    return onnx.cast(2.0 ** onnx.cast(input, dtypes.float32), T)
+    return onnx.cast(2.0 ** onnx.cast(input, T.wide), T)

@@ -2,11 +2,10 @@
 
 from tripyapi.trace.math.expm1 import Expm1
 from tripybuild.onnx import dialect as onnx
-from tripybuild.types import dtypes
 
 
 def lower(op: Expm1, input: onnx.Value) -> onnx.Value:
     """Lower `expm1` to the `onnx` dialect."""
     T = op.input.dtype
-    x = onnx.cast(input, dtypes.float32)
+    x = onnx.cast(input, T.wide)
     return onnx.cast(onnx.Tanh(x * 0.5) * (onnx.Exp(x) + 1.0), T)

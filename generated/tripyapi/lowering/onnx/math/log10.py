@@ -2,10 +2,9 @@
 
 from tripyapi.trace.math.log10 import Log10
 from tripybuild.onnx import dialect as onnx
-from tripybuild.types import dtypes
 
 
 def lower(op: Log10, input: onnx.Value) -> onnx.Value:
     """Lower `log10` to the `onnx` dialect."""
     T = op.input.dtype
-    return onnx.cast(onnx.Log(onnx.cast(input, dtypes.float32)) * 0.4342944819032518, T)
+    return onnx.cast(onnx.Log(onnx.cast(input, T.wide)) * 0.4342944819032518, T)

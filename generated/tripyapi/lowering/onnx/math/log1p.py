@@ -2,13 +2,12 @@
 
 from tripyapi.trace.math.log1p import Log1p
 from tripybuild.onnx import dialect as onnx
-from tripybuild.types import dtypes
 
 
 def lower(op: Log1p, input: onnx.Value) -> onnx.Value:
     """Lower `log1p` to the `onnx` dialect."""
     T = op.input.dtype
-    x = onnx.cast(input, dtypes.float32)
+    x = onnx.cast(input, T.wide)
     near_zero = onnx.Less(onnx.Abs(x), 0.5)
     y = onnx.where(near_zero, 2.0 * onnx.Atanh(x / (x + 2.0)), onnx.Log(x + 1.0))
     return onnx.cast(y, T)

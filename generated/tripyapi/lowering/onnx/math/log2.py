@@ -2,10 +2,9 @@
 
 from tripyapi.trace.math.log2 import Log2
 from tripybuild.onnx import dialect as onnx
-from tripybuild.types import dtypes
 
 
 def lower(op: Log2, input: onnx.Value) -> onnx.Value:
     """Lower `log2` to the `onnx` dialect."""
     T = op.input.dtype
-    return onnx.cast(onnx.Log(onnx.cast(input, dtypes.float32)) * 1.4426950408889634, T)
+    return onnx.cast(onnx.Log(onnx.cast(input, T.wide)) * 1.4426950408889634, T)

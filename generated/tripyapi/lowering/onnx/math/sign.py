@@ -9,7 +9,7 @@ def lower(op: Sign, input: onnx.Value) -> onnx.Value:
     """Lower `sign` to the `onnx` dialect."""
     T = op.input.dtype
     return (
-        onnx.cast(onnx.Sign(onnx.cast(input, dtypes.float32)), T)
+        onnx.cast(onnx.Sign(onnx.cast(input, T.wide)), T)
         if T in [dtypes.float16, dtypes.bfloat16]
         else onnx.Sign(input)
     )

@@ -20,7 +20,7 @@ def lower(op: Avgpool, input: onnx.Value) -> onnx.Value:
         if spread
         else input
     )
-    x = onnx.cast(wide, dtypes.float32) if T == dtypes.int8 else wide
+    x = onnx.cast(wide, T.wide) if T == dtypes.int8 else wide
     y = onnx.AveragePool(
         x,
         kernel_shape=op.kernel_dims,

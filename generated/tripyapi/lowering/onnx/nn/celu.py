@@ -2,8 +2,14 @@
 
 from tripyapi.trace.nn.celu import Celu
 from tripybuild.onnx import dialect as onnx
+from tripybuild.types import dtypes
 
 
 def lower(op: Celu, input: onnx.Value) -> onnx.Value:
     """Lower `celu` to the `onnx` dialect."""
+    T = op.input.dtype
+    if T == dtypes.float64:
+        return onnx.where(
+            onnx.Less(input, 0.0), (onnx.Exp(input / op.alpha) - 1.0) * op.alpha, input
+        )
     return onnx.Celu(input, alpha=op.alpha)

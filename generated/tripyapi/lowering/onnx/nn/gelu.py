@@ -10,7 +10,7 @@ from tripybuild.types import dtypes
 def lower(op: Gelu, input: onnx.Value) -> onnx.Value:
     """Lower `gelu` to the `onnx` dialect."""
     T = op.input.dtype
-    x = onnx.cast(input, dtypes.float32) if T == dtypes.int8 else input
+    x = onnx.cast(input, T.wide) if T == dtypes.int8 else input
     return onnx.cast(
         onnx.Gelu(x) if onnx.opset() >= 20 else x * 0.5 * (onnx.Erf(x * math.sqrt(0.5)) + 1.0), T
     )

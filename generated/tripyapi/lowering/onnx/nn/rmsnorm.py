@@ -2,7 +2,7 @@
 
 from tripyapi.trace.nn.rmsnorm import Rmsnorm
 from tripybuild.onnx import dialect as onnx
-from tripybuild.types import dtypes, shapes
+from tripybuild.types import shapes
 
 
 def lower(op: Rmsnorm, input: onnx.Value, weight: onnx.Value | None) -> onnx.Value:
@@ -17,7 +17,7 @@ def lower(op: Rmsnorm, input: onnx.Value, weight: onnx.Value | None) -> onnx.Val
     if onnx.opset() >= 23:
         scale = onnx.full(1.0, T, N) if weight is None else weight
         return onnx.RMSNormalization(input, scale, axis=-len(N), epsilon=op.eps)
-    x = onnx.cast(input, dtypes.float32)
+    x = onnx.cast(input, T.wide)
     squares = onnx.ReduceMean(onnx.Pow(x, 2.0), list(over), keepdims=True)
     normal = onnx.cast(x / onnx.Sqrt(squares + op.eps), T)
     return normal if weight is None else normal * weight

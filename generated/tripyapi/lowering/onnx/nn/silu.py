@@ -8,5 +8,5 @@ from tripybuild.types import dtypes
 def lower(op: Silu, input: onnx.Value) -> onnx.Value:
     """Lower `silu` to the `onnx` dialect."""
     T = op.input.dtype
-    x = onnx.cast(input, dtypes.float32) if T == dtypes.int8 else input
+    x = onnx.cast(input, T.wide) if T == dtypes.int8 else input
     return onnx.cast(x * onnx.Sigmoid(x), T)

@@ -2,11 +2,10 @@
 
 from tripyapi.trace.nn.tanhshrink import Tanhshrink
 from tripybuild.onnx import dialect as onnx
-from tripybuild.types import dtypes
 
 
 def lower(op: Tanhshrink, input: onnx.Value) -> onnx.Value:
     """Lower `tanhshrink` to the `onnx` dialect."""
     T = op.input.dtype
-    x = onnx.cast(input, dtypes.float32)
+    x = onnx.cast(input, T.wide)
     return onnx.cast(x - onnx.Tanh(x), T)

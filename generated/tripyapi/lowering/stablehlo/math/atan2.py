@@ -2,11 +2,10 @@
 
 from tripyapi.trace.math.atan2 import Atan2
 from tripybuild import stablehlo as hlo
-from tripybuild.types import dtypes
 
 
 def lower(op: Atan2, lhs: hlo.Value, rhs: hlo.Value) -> hlo.Value:
     """Lower `atan2` to the `stablehlo` dialect."""
     T = op.lhs.dtype
-    y, x = [hlo.convert(v, dtypes.float32) for v in (lhs, rhs)]
+    y, x = [hlo.convert(v, T.wide) for v in (lhs, rhs)]
     return hlo.convert(hlo.atan2(y, x), T)

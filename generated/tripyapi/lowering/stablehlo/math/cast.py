@@ -7,10 +7,8 @@ from tripybuild.types import dtypes
 
 def lower(op: Cast, input: hlo.Value) -> hlo.Value:
     """Lower `cast` to the `stablehlo` dialect."""
+    T = op.input.dtype
     narrow = op.dtype in [dtypes.float8, dtypes.int4]
-    x = (
-        hlo.clamp(op.dtype.lowest, hlo.convert(input, dtypes.float32), op.dtype.highest)
-        if narrow
-        else input
-    )
+    real = hlo.convert(input, T.wide)
+    x = hlo.clamp(op.dtype.lowest, real, op.dtype.highest) if narrow else input
     return hlo.convert(hlo.round_nearest_even(x) if op.dtype == dtypes.int4 else x, op.dtype)

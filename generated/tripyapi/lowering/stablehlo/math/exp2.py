@@ -2,11 +2,10 @@
 
 from tripyapi.trace.math.exp2 import Exp2
 from tripybuild import stablehlo as hlo
-from tripybuild.types import dtypes
 
 
 def lower(op: Exp2, input: hlo.Value) -> hlo.Value:
     """Lower `exp2` to the `stablehlo` dialect."""
     T = op.input.dtype
-    x = hlo.convert(input, dtypes.float32)
+    x = hlo.convert(input, T.wide)
     return hlo.convert(2.0**x, T)

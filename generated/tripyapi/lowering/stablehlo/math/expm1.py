@@ -2,10 +2,9 @@
 
 from tripyapi.trace.math.expm1 import Expm1
 from tripybuild import stablehlo as hlo
-from tripybuild.types import dtypes
 
 
 def lower(op: Expm1, input: hlo.Value) -> hlo.Value:
     """Lower `expm1` to the `stablehlo` dialect."""
     T = op.input.dtype
-    return hlo.convert(hlo.exponential_minus_one(hlo.convert(input, dtypes.float32)), T)
+    return hlo.convert(hlo.exponential_minus_one(hlo.convert(input, T.wide)), T)

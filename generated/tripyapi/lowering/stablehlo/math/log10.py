@@ -2,11 +2,10 @@
 
 from tripyapi.trace.math.log10 import Log10
 from tripybuild import stablehlo as hlo
-from tripybuild.types import dtypes
 
 
 def lower(op: Log10, input: hlo.Value) -> hlo.Value:
     """Lower `log10` to the `stablehlo` dialect."""
     T = op.input.dtype
-    x = hlo.convert(input, dtypes.float32)
+    x = hlo.convert(input, T.wide)
     return hlo.convert(hlo.log(x) * 0.4342944819032518, T)

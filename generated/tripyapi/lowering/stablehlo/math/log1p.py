@@ -2,10 +2,9 @@
 
 from tripyapi.trace.math.log1p import Log1p
 from tripybuild import stablehlo as hlo
-from tripybuild.types import dtypes
 
 
 def lower(op: Log1p, input: hlo.Value) -> hlo.Value:
     """Lower `log1p` to the `stablehlo` dialect."""
     T = op.input.dtype
-    return hlo.convert(hlo.log_plus_one(hlo.convert(input, dtypes.float32)), T)
+    return hlo.convert(hlo.log_plus_one(hlo.convert(input, T.wide)), T)

@@ -2,11 +2,10 @@
 
 from tripyapi.trace.math.log2 import Log2
 from tripybuild import stablehlo as hlo
-from tripybuild.types import dtypes
 
 
 def lower(op: Log2, input: hlo.Value) -> hlo.Value:
     """Lower `log2` to the `stablehlo` dialect."""
     T = op.input.dtype
-    x = hlo.convert(input, dtypes.float32)
+    x = hlo.convert(input, T.wide)
     return hlo.convert(hlo.log(x) * 1.4426950408889634, T)

@@ -9,7 +9,7 @@ def lower(op: Mean, input: hlo.Value) -> hlo.Value:
     """Lower `mean` to the `stablehlo` dialect."""
     T = op.input.dtype
     S = op.input.shape
-    wide = hlo.convert(input, dtypes.int64 if T in [dtypes.int32, dtypes.int64] else dtypes.float32)
+    wide = hlo.convert(input, dtypes.int64 if T in [dtypes.int32, dtypes.int64] else T.wide)
     return hlo.convert(
         hlo.reduce(wide, op.dim, "sum", keepdim=op.keepdim) / shapes.prod([S[d] for d in op.dim]), T
     )

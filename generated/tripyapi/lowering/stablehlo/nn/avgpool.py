@@ -7,6 +7,7 @@ from tripybuild.types import dtypes, shapes
 
 def lower(op: Avgpool, input: hlo.Value) -> hlo.Value:
     """Lower `avgpool` to the `stablehlo` dialect."""
+    T = op.input.dtype
     D = op.input.shape[2:]
     E = op.outputs[0].shape[2:]
     reach = op.kernel_dims
@@ -15,9 +16,8 @@ def lower(op: Avgpool, input: hlo.Value) -> hlo.Value:
         for d, e, r, s, p in zip(D, E, reach, op.stride, op.padding)
     ]
     sides = [[p[0], p[1] + b] for p, b in zip(op.padding, beyond)] if op.ceil_mode else op.padding
-    T = op.input.dtype
     P = [d + sum(p) for d, p in zip(D, op.padding)]
-    x = hlo.convert(input, dtypes.float32)
+    x = hlo.convert(input, T.wide)
     total = hlo.window_reduce(x, "sum", op.kernel_dims, op.stride, sides)
     ends = [[0, b] for b in beyond]
     if op.count_include_pad and not op.ceil_mode:

@@ -2,7 +2,7 @@
 
 from tripyapi.trace.nn.batchnorm import Batchnorm
 from tripybuild import stablehlo as hlo
-from tripybuild.types import dtypes, shapes
+from tripybuild.types import shapes
 
 
 def lower(
@@ -14,23 +14,19 @@ def lower(
     running_var: hlo.Value | None,
 ) -> hlo.Value:
     """Lower `batchnorm` to the `stablehlo` dialect."""
+    T = op.input.dtype
     N, C, *D = op.input.shape
     F = [1, C, *[1 for d in D]]
     over = [0, *range(2, 2 + len(D))]
     count = N * shapes.prod(D)
-    T = op.input.dtype
-    x = hlo.convert(input, dtypes.float32)
-    w = 1.0 if weight is None else hlo.reshape(hlo.convert(weight, dtypes.float32), F)
+    x = hlo.convert(input, T.wide)
+    w = 1.0 if weight is None else hlo.reshape(hlo.convert(weight, T.wide), F)
     if running_mean is None or running_var is None:
         centred = x - hlo.reduce(x, over, "sum", keepdim=True) / count
         var = hlo.reduce(centred * centred, over, "sum", keepdim=True) / count
         y = centred * (hlo.rsqrt(var + op.eps) * w)
-        return hlo.convert(
-            y if bias is None else y + hlo.reshape(hlo.convert(bias, dtypes.float32), F), T
-        )
-    mean, var = [
-        hlo.convert(hlo.reshape(v, F), dtypes.float32) for v in (running_mean, running_var)
-    ]
+        return hlo.convert(y if bias is None else y + hlo.reshape(hlo.convert(bias, T.wide), F), T)
+    mean, var = [hlo.convert(hlo.reshape(v, F), T.wide) for v in (running_mean, running_var)]
     scale = hlo.rsqrt(var + op.eps) * w
-    b = 0.0 if bias is None else hlo.reshape(hlo.convert(bias, dtypes.float32), F)
+    b = 0.0 if bias is None else hlo.reshape(hlo.convert(bias, T.wide), F)
     return hlo.convert(x * scale + (b - mean * scale), T)

@@ -2,12 +2,11 @@
 
 from tripyapi.trace.nn.celu import Celu
 from tripybuild import stablehlo as hlo
-from tripybuild.types import dtypes
 
 
 def lower(op: Celu, input: hlo.Value) -> hlo.Value:
     """Lower `celu` to the `stablehlo` dialect."""
     T = op.input.dtype
-    x = hlo.convert(input, dtypes.float32)
+    x = hlo.convert(input, T.wide)
     below = hlo.exponential_minus_one(x / op.alpha) * op.alpha
     return hlo.convert(hlo.select(hlo.less(x, 0), below, x), T)

@@ -4,11 +4,10 @@ import math
 
 from tripyapi.trace.nn.gelu import Gelu
 from tripybuild import stablehlo as hlo
-from tripybuild.types import dtypes
 
 
 def lower(op: Gelu, input: hlo.Value) -> hlo.Value:
     """Lower `gelu` to the `stablehlo` dialect."""
     T = op.input.dtype
-    x = hlo.convert(input, dtypes.float32)
+    x = hlo.convert(input, T.wide)
     return hlo.convert(x * 0.5 * hlo.erfc(x * -math.sqrt(0.5)), T)

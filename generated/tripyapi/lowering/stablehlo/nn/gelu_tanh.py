@@ -4,13 +4,12 @@ import math
 
 from tripyapi.trace.nn.gelu_tanh import GeluTanh
 from tripybuild import stablehlo as hlo
-from tripybuild.types import dtypes
 
 
 def lower(op: GeluTanh, input: hlo.Value) -> hlo.Value:
     """Lower `gelu_tanh` to the `stablehlo` dialect."""
     T = op.input.dtype
-    x = hlo.convert(input, dtypes.float32)
+    x = hlo.convert(input, T.wide)
     return hlo.convert(
         x * 0.5 * (hlo.tanh((x * x * x * 0.044715 + x) * math.sqrt(2 / math.pi)) + 1), T
     )

@@ -2,24 +2,22 @@
 
 from tripyapi.trace.nn.groupnorm import Groupnorm
 from tripybuild import stablehlo as hlo
-from tripybuild.types import dtypes, shapes
+from tripybuild.types import shapes
 
 
 def lower(
     op: Groupnorm, input: hlo.Value, weight: hlo.Value | None, bias: hlo.Value | None
 ) -> hlo.Value:
     """Lower `groupnorm` to the `stablehlo` dialect."""
+    T = op.input.dtype
     N, C, *D = op.input.shape
     size = C // op.num_groups * shapes.prod(D)
     G = [N, op.num_groups, size]
     F = [1, C, *[1 for d in D]]
-    T = op.input.dtype
-    groups = hlo.reshape(hlo.convert(input, dtypes.float32), G)
+    groups = hlo.reshape(hlo.convert(input, T.wide), G)
     centred = groups - hlo.reduce(groups, [2], "sum", keepdim=True) / size
     variance = hlo.reduce(centred * centred, [2], "sum", keepdim=True) / size
     normal = hlo.reshape(centred * hlo.rsqrt(variance + op.eps), [N, C, *D])
-    scaled = (
-        normal if weight is None else normal * hlo.reshape(hlo.convert(weight, dtypes.float32), F)
-    )
-    y = scaled if bias is None else scaled + hlo.reshape(hlo.convert(bias, dtypes.float32), F)
+    scaled = normal if weight is None else normal * hlo.reshape(hlo.convert(weight, T.wide), F)
+    y = scaled if bias is None else scaled + hlo.reshape(hlo.convert(bias, T.wide), F)
     return hlo.convert(y, T)

@@ -2,11 +2,10 @@
 
 from tripyapi.trace.nn.hard_sigmoid import HardSigmoid
 from tripybuild import stablehlo as hlo
-from tripybuild.types import dtypes
 
 
 def lower(op: HardSigmoid, input: hlo.Value) -> hlo.Value:
     """Lower `hard_sigmoid` to the `stablehlo` dialect."""
     T = op.input.dtype
-    x = hlo.convert(input, dtypes.float32)
+    x = hlo.convert(input, T.wide)
     return hlo.convert(hlo.clamp(0, x * op.alpha + op.beta, 1), T)

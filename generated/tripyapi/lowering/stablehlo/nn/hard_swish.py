@@ -2,11 +2,10 @@
 
 from tripyapi.trace.nn.hard_swish import HardSwish
 from tripybuild import stablehlo as hlo
-from tripybuild.types import dtypes
 
 
 def lower(op: HardSwish, input: hlo.Value) -> hlo.Value:
     """Lower `hard_swish` to the `stablehlo` dialect."""
     T = op.input.dtype
-    x = hlo.convert(input, dtypes.float32)
+    x = hlo.convert(input, T.wide)
     return hlo.convert(x * hlo.clamp(0, x / 6 + 0.5, 1), T)

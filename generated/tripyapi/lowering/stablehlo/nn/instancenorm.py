@@ -2,23 +2,21 @@
 
 from tripyapi.trace.nn.instancenorm import Instancenorm
 from tripybuild import stablehlo as hlo
-from tripybuild.types import dtypes, shapes
+from tripybuild.types import shapes
 
 
 def lower(
     op: Instancenorm, input: hlo.Value, weight: hlo.Value | None, bias: hlo.Value | None
 ) -> hlo.Value:
     """Lower `instancenorm` to the `stablehlo` dialect."""
+    T = op.input.dtype
     _, C, *D = op.input.shape
     over = list(range(2, 2 + len(D)))
     F = [1, C, *[1 for d in D]]
-    T = op.input.dtype
-    x = hlo.convert(input, dtypes.float32)
+    x = hlo.convert(input, T.wide)
     centred = x - hlo.reduce(x, over, "sum", keepdim=True) / shapes.prod(D)
     variance = hlo.reduce(centred * centred, over, "sum", keepdim=True) / shapes.prod(D)
     normal = centred * hlo.rsqrt(variance + op.eps)
-    scaled = (
-        normal if weight is None else normal * hlo.reshape(hlo.convert(weight, dtypes.float32), F)
-    )
-    y = scaled if bias is None else scaled + hlo.reshape(hlo.convert(bias, dtypes.float32), F)
+    scaled = normal if weight is None else normal * hlo.reshape(hlo.convert(weight, T.wide), F)
+    y = scaled if bias is None else scaled + hlo.reshape(hlo.convert(bias, T.wide), F)
     return hlo.convert(y, T)

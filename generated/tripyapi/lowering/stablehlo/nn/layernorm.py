@@ -2,13 +2,14 @@
 
 from tripyapi.trace.nn.layernorm import Layernorm
 from tripybuild import stablehlo as hlo
-from tripybuild.types import dtypes, shapes
+from tripybuild.types import shapes
 
 
 def lower(
     op: Layernorm, input: hlo.Value, weight: hlo.Value | None, bias: hlo.Value | None
 ) -> hlo.Value:
     """Lower `layernorm` to the `stablehlo` dialect."""
+    T = op.input.dtype
     S = op.input.shape
     W = () if op.weight is None else op.weight.shape
     B = () if op.bias is None else op.bias.shape
@@ -22,10 +23,9 @@ def lower(
         else op.normalized_shape
     )
     over = list(range(len(S) - len(N), len(S)))
-    T = op.input.dtype
-    x = hlo.convert(input, dtypes.float32)
+    x = hlo.convert(input, T.wide)
     centred = x - hlo.reduce(x, over, "sum", keepdim=True) / shapes.prod(N)
     variance = hlo.reduce(centred * centred, over, "sum", keepdim=True) / shapes.prod(N)
     normal = centred * hlo.rsqrt(variance + op.eps)
-    scaled = normal if weight is None else normal * hlo.convert(weight, dtypes.float32)
-    return hlo.convert(scaled if bias is None else scaled + hlo.convert(bias, dtypes.float32), T)
+    scaled = normal if weight is None else normal * hlo.convert(weight, T.wide)
+    return hlo.convert(scaled if bias is None else scaled + hlo.convert(bias, T.wide), T)

@@ -2,11 +2,10 @@
 
 from tripyapi.trace.nn.log_sigmoid import LogSigmoid
 from tripybuild import stablehlo as hlo
-from tripybuild.types import dtypes
 
 
 def lower(op: LogSigmoid, input: hlo.Value) -> hlo.Value:
     """Lower `log_sigmoid` to the `stablehlo` dialect."""
     T = op.input.dtype
-    x = hlo.convert(input, dtypes.float32)
+    x = hlo.convert(input, T.wide)
     return hlo.convert(hlo.minimum(x, 0) - hlo.log_plus_one(hlo.exponential(-hlo.abs(x))), T)

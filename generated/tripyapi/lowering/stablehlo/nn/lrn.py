@@ -2,15 +2,14 @@
 
 from tripyapi.trace.nn.lrn import Lrn
 from tripybuild import stablehlo as hlo
-from tripybuild.types import dtypes
 
 
 def lower(op: Lrn, input: hlo.Value) -> hlo.Value:
     """Lower `lrn` to the `stablehlo` dialect."""
+    T = op.input.dtype
     D = op.input.shape[2:]
     half = op.size // 2
-    T = op.input.dtype
-    x, ones = (hlo.convert(input, dtypes.float32), [1 for d in D])
+    x, ones = (hlo.convert(input, T.wide), [1 for d in D])
     edges = [[half, half], *[[0, 0] for d in D]]
     near = hlo.window_reduce(x * x, "sum", [op.size, *ones], padding=edges)
     return hlo.convert(x / hlo.power(near * (op.alpha / op.size) + op.k, op.beta), T)

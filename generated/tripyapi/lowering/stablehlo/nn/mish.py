@@ -2,13 +2,12 @@
 
 from tripyapi.trace.nn.mish import Mish
 from tripybuild import stablehlo as hlo
-from tripybuild.types import dtypes
 
 
 def lower(op: Mish, input: hlo.Value) -> hlo.Value:
     """Lower `mish` to the `stablehlo` dialect."""
     T = op.input.dtype
-    x = hlo.convert(input, dtypes.float32)
+    x = hlo.convert(input, T.wide)
     return hlo.convert(
         x * hlo.tanh(hlo.maximum(x, 0) + hlo.log_plus_one(hlo.exponential(-hlo.abs(x)))), T
     )

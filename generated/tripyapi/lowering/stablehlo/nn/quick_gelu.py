@@ -2,11 +2,10 @@
 
 from tripyapi.trace.nn.quick_gelu import QuickGelu
 from tripybuild import stablehlo as hlo
-from tripybuild.types import dtypes
 
 
 def lower(op: QuickGelu, input: hlo.Value) -> hlo.Value:
     """Lower `quick_gelu` to the `stablehlo` dialect."""
     T = op.input.dtype
-    x = hlo.convert(input, dtypes.float32)
+    x = hlo.convert(input, T.wide)
     return hlo.convert(x * hlo.logistic(x * 1.702), T)

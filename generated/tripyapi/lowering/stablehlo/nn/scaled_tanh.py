@@ -2,10 +2,9 @@
 
 from tripyapi.trace.nn.scaled_tanh import ScaledTanh
 from tripybuild import stablehlo as hlo
-from tripybuild.types import dtypes
 
 
 def lower(op: ScaledTanh, input: hlo.Value) -> hlo.Value:
     """Lower `scaled_tanh` to the `stablehlo` dialect."""
     T = op.input.dtype
-    return hlo.convert(hlo.tanh(hlo.convert(input, dtypes.float32) * op.beta) * op.alpha, T)
+    return hlo.convert(hlo.tanh(hlo.convert(input, T.wide) * op.beta) * op.alpha, T)

@@ -2,12 +2,11 @@
 
 from tripyapi.trace.nn.selu import Selu
 from tripybuild import stablehlo as hlo
-from tripybuild.types import dtypes
 
 
 def lower(op: Selu, input: hlo.Value) -> hlo.Value:
     """Lower `selu` to the `stablehlo` dialect."""
     T = op.input.dtype
-    x = hlo.convert(input, dtypes.float32)
+    x = hlo.convert(input, T.wide)
     where_negative = hlo.exponential_minus_one(x) * 1.6732632423543772
     return hlo.convert(hlo.select(hlo.less(x, 0), where_negative, x) * 1.0507009873554805, T)

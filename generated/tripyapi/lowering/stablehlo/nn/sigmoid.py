@@ -2,11 +2,10 @@
 
 from tripyapi.trace.nn.sigmoid import Sigmoid
 from tripybuild import stablehlo as hlo
-from tripybuild.types import dtypes
 
 
 def lower(op: Sigmoid, input: hlo.Value) -> hlo.Value:
     """Lower `sigmoid` to the `stablehlo` dialect."""
     T = op.input.dtype
-    x = hlo.convert(input, dtypes.float32)
+    x = hlo.convert(input, T.wide)
     return hlo.convert(hlo.logistic(x), T)

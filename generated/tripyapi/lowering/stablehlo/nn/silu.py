@@ -2,11 +2,10 @@
 
 from tripyapi.trace.nn.silu import Silu
 from tripybuild import stablehlo as hlo
-from tripybuild.types import dtypes
 
 
 def lower(op: Silu, input: hlo.Value) -> hlo.Value:
     """Lower `silu` to the `stablehlo` dialect."""
     T = op.input.dtype
-    x = hlo.convert(input, dtypes.float32)
+    x = hlo.convert(input, T.wide)
     return hlo.convert(x * hlo.logistic(x), T)

@@ -2,13 +2,12 @@
 
 from tripyapi.trace.nn.softplus import Softplus
 from tripybuild import stablehlo as hlo
-from tripybuild.types import dtypes
 
 
 def lower(op: Softplus, input: hlo.Value) -> hlo.Value:
     """Lower `softplus` to the `stablehlo` dialect."""
     T = op.input.dtype
-    x = hlo.convert(input, dtypes.float32) * op.beta
+    x = hlo.convert(input, T.wide) * op.beta
     return hlo.convert(
         (hlo.maximum(x, 0) + hlo.log_plus_one(hlo.exponential(-hlo.abs(x)))) / op.beta, T
     )

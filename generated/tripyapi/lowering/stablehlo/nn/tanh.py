@@ -2,11 +2,10 @@
 
 from tripyapi.trace.nn.tanh import Tanh
 from tripybuild import stablehlo as hlo
-from tripybuild.types import dtypes
 
 
 def lower(op: Tanh, input: hlo.Value) -> hlo.Value:
     """Lower `tanh` to the `stablehlo` dialect."""
     T = op.input.dtype
-    x = hlo.convert(input, dtypes.float32)
+    x = hlo.convert(input, T.wide)
     return hlo.convert(hlo.tanh(x), T)

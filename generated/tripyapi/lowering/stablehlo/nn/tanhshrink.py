@@ -2,11 +2,10 @@
 
 from tripyapi.trace.nn.tanhshrink import Tanhshrink
 from tripybuild import stablehlo as hlo
-from tripybuild.types import dtypes
 
 
 def lower(op: Tanhshrink, input: hlo.Value) -> hlo.Value:
     """Lower `tanhshrink` to the `stablehlo` dialect."""
     T = op.input.dtype
-    x = hlo.convert(input, dtypes.float32)
+    x = hlo.convert(input, T.wide)
     return hlo.convert(x - hlo.tanh(x), T)
