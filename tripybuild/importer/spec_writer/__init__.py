@@ -68,10 +68,11 @@ def write_spec(program: CallProgram, registry: Registry, *, by_name: bool = Fals
         if path not in program.updates
     }
     files = weight_files(weights, f"{model_name(program.name)}.safetensors", by_name=by_name)
-    taken = frozenset({*registry.operators, *registry.modules})
     every = [model, *folding.kept]
     held = {name for each in every for name in (*each.parts, *each.weights)}
     inputs = {value.name for value in program.graph.inputs}
-    names = name_sizes(program, every, taken | held | inputs | program.ranges.keys())
-    document = SpecDocument(program, model, folding.kept, files.section, taken, names)
+    known = frozenset(registry.operators), frozenset(registry.modules)
+    taken = held.union(*known, inputs, program.ranges)
+    names = name_sizes(program, every, taken)
+    document = SpecDocument(program, model, folding.kept, files.section, *known, names)
     return WrittenSpec(document.text(), files.stored, files.arrays, files.checkpoints)

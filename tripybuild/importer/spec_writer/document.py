@@ -48,7 +48,8 @@ class SpecDocument:
         model: The model's own definition.
         definitions: Those that it is made of, the inner ones first.
         weights: What stands below `weights:`.
-        taken: Names that mean something already: operators and modules.
+        operators: Names of operators, which values can have where those are not called.
+        modules: Names of modules.
         names: What sizes are called.
     """
 
@@ -56,7 +57,8 @@ class SpecDocument:
     model: Definition
     definitions: Sequence[Definition]
     weights: str | Mapping[str, object]
-    taken: frozenset[str]
+    operators: frozenset[str]
+    modules: frozenset[str]
     names: ConfigSizes = field(default_factory=ConfigSizes)
 
     def text(self) -> str:
@@ -71,7 +73,7 @@ class SpecDocument:
         main = main_float(self.program)
         names = self._definition_names()
         reserved = {
-            *self.taken,
+            *self.modules,
             *self.program.ranges,
             *self.names.sizes,
             *names.values(),
@@ -142,8 +144,8 @@ class SpecDocument:
             prefix = definition.hint.removesuffix(own[id(definition)]).lower()
             whole = [prefix, *said] if prefix else said
             held = parts if definition.is_function() else set()
-            known = {*self.taken, *DTYPES, *SHAPE, *self.names.sizes, *found.values()}
-            taken = TakenNames(known | held)
+            known = {*DTYPES, *SHAPE, *self.names.sizes, *found.values()}
+            taken = TakenNames(known | held | self.operators | self.modules)
             part = words(last_word(definition.path, ""))
             options = ["_".join(each) for each in (short, whole, part, short)]
             found[id(definition)] = free_name(options, taken)
