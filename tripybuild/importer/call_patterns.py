@@ -21,6 +21,7 @@ from tripybuild.schema.registry_index import operator_entries
 from tripybuild.symbolic.conditions import UndecidedSize
 from tripybuild.symbolic.dims import Dim
 from tripybuild.types.dtypes import BY_NAME, dtype
+from tripybuild.types.patterns import tensors
 from tripybuild.types.vocabulary import SHAPE
 
 _METHODS: Mapping[type[ast.AST], str] = {
@@ -296,7 +297,9 @@ class CallPattern:
             one, other = (inferred(operator, each) for each in (actual, others))
         except (UnboundError, EvaluationError, UndecidedSize):
             return False
-        return bool(one) and all(same(one[name], other[name]) for name in one)
+        shapes = (p.shape or () for o in operator.outputs.values() for p in tensors(o.pattern))
+        direct |= {name for shape in shapes for d in shape for name in free_names(d.expression)}
+        return bool(one) and all(same(one[name], other[name]) for name in one if name in direct)
 
 
 @lru_cache(maxsize=1024)

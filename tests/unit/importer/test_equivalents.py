@@ -231,6 +231,22 @@ def test_modules_of_a_class_are_raised_alike(offsets, masks):
     assert sum("mask" in call.arguments for call in program.graph.calls) == masks
 
 
+def test_statistics_of_channels_whose_shape_is_left_to_be_inferred():
+    """Frozen batch norm, as vision models write it out: `[1, -1, 1, 1]` is `[1, 4, 1, 1]`."""
+    build = ProgramBuilder("frozen", B=(1, 8))
+    x = build.input("x", "B", 4, 5, 5)
+    names = ("weight", "bias", "running_mean", "running_var")
+    weight, bias, mean, var = (
+        build.call("reshape", input=build.weight(name, 4), shape=[1, -1, 1, 1]) for name in names
+    )
+    root = build.call("rsqrt", input=build.call("add", lhs=var, rhs=1e-3))
+    scale = build.call("mul", lhs=weight, rhs=root)
+    shift = build.call("sub", lhs=bias, rhs=build.call("mul", lhs=mean, rhs=scale))
+    y = build.call("add", lhs=build.call("mul", lhs=x, rhs=scale), rhs=shift)
+    (call,) = raise_compositions(build.program(y=y), OPERATORS).graph.calls
+    assert [*call.arguments] == ["input", *names, "eps"]
+
+
 def test_what_differs_in_a_number_stays():
     build = ProgramBuilder("near")
     x = build.input("x", 3, 4)
