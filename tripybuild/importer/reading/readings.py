@@ -179,7 +179,7 @@ class Readings:
         if RESULT in read and (not results or results[0] is None):
             raise UnreadableError("the source states no type of its result")
         if {RESULT, RESULTS} & read:
-            names |= {RESULT: results[0] if results else None, RESULTS: list(results)}
+            names |= {RESULT: results[0] if results else None, RESULTS: list(results) or [None]}
         if composition.when is not None:
             with_tensors = {name: wrap(value) for name, value in names.items()}
             if not _holds(composition.when, with_tensors):

@@ -4,7 +4,8 @@ Invariant: what an expression computes of elements is never a guess. A tensor wh
 known has a dtype and a shape, and everything else that is asked of it raises `UnknownDataError`.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
 from types import EllipsisType
 from typing import Any
 
@@ -206,9 +207,46 @@ def known(value: Any) -> Any:
     return plain(unwrap(value))
 
 
+def is_known(value: Any) -> bool:
+    """Whether the elements of a tensor are known; those of any other value are."""
+    try:
+        known(value)
+    except UnknownDataError:
+        return False
+    return True
+
+
+def sizes_of(value: Any, result: Any) -> Any:
+    """The sizes that a tensor holds; where they are not known, those that a result states."""
+    return known(value) if result is None or is_known(value) else list(result.shape)
+
+
+def reduced_dims(shape: Sequence[Any], result: Sequence[Any]) -> list[int]:
+    """The dimensions over which a reduction of a shape gives another one.
+
+    Raises:
+        UnknownDataError: They could be others as well.
+    """
+    if len(shape) == len(result):
+        return [dim for dim, size in enumerate(result) if same(size, 1) is True]
+    every = combinations(range(len(shape)), len(shape) - len(result))
+    kept = [(each, [n for dim, n in enumerate(shape) if dim not in each]) for each in every]
+    fitting = [list(each) for each, left in kept if same(left, list(result)) is True]
+    if len(fitting) != 1:
+        raise UnknownDataError("the dimensions of a reduction are computed, and could be several")
+    return fitting[0]
+
+
 _TENSORS = ((Elements, CallValue, TensorType), frozenset({"dtype", "rank", "shape"}))
 IndexEntry = int | Dim | slice | EllipsisType | None
-INDEX_WORDS: Mapping[str, Callable[..., Any]] = {"at": at, "known": known, "span": span}
+INDEX_WORDS: Mapping[str, Callable[..., Any]] = {
+    "at": at,
+    "is_known": is_known,
+    "known": known,
+    "reduced_dims": reduced_dims,
+    "sizes_of": sizes_of,
+    "span": span,
+}
 """The functions of compositions beside those of `decompose:`."""
 EXPRESSIONS = SHAPE | Vocabulary(
     functions={"tensor": constant, "dtype_of": dtype_of, **INDEX_WORDS},
