@@ -310,6 +310,19 @@ def test_rows_of_rows(written):
     assert 'twins: "[Linear(4, 4) * 2] * 2"' in text
 
 
+def test_a_member_of_a_list_that_gives_two_results_is_called_by_itself(written):
+    build = ProgramBuilder("pair", B=(1, 8))
+    x = build.input("x", "B", 4)
+    for number in range(2):
+        with build.module(f"block.{number}", "Sequential"):
+            x = build.call("exp", input=build.linear(f"block.{number}.up", x, 4, 4))
+    with build.module("block.2", "Sequential"):
+        y = build.linear("block.2.up", x, 4, 4)
+        z = build.call("relu", input=y)
+    text = written(build.program(y=build.call("exp", input=y), z=z), B=2)
+    assert "block_out_1, z: block[2](block[:2](x))" in text
+
+
 def test_names_that_mean_something_else(written):
     """Parts, weights and inputs are called otherwise where an operator has their name."""
     build = ProgramBuilder("names", B=(1, 8))

@@ -110,7 +110,9 @@ def _follows(runs: ModuleRuns, run: ModuleRun, one: ModuleRun, other: ModuleRun)
     between = {str(n) for n in range(left[1] + 1, right[1])}
     if right[1] <= left[1] or between & runs.root.find(left[0]).children.keys():
         return False
-    if len(one.results) != 1 or not (_is_member(runs, one) and _is_member(runs, other)):
+    if len(one.results) != 1 or len(other.results) != 1:
+        return False
+    if not (_is_member(runs, one) and _is_member(runs, other)):
         return False
     (value,) = one.results
     uses = sum(each is value for each in other.arguments)
