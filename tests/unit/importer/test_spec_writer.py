@@ -585,6 +585,9 @@ def test_names_of_the_source(registry):
     program = read_exported_program(torch.export.export(Model().eval(), (example, example)))
     text = write_spec(translate(program, registry), registry).text
     assert "\n  scores: gate_out_1 + gate_out_2\n" in text
+    place = r"  # (?!/)\S*test_spec_writer\.py:\d+"
+    assert re.search(rf"^model: \w+{place} Model\n", text, re.MULTILINE)
+    assert re.search(rf"^  gate:{place} Gate\n", text, re.MULTILINE)
     assert "\n      hidden: F[2, 4]\n      shift: F[2, 4]\n" in text
     assert "\n      raised: up(hidden + shift)\n      tanh_value: tanh(raised) * shift\n" in text
     assert "\n      low, high: split(down(tanh_value) + raised * tanh_value, 2, -1)\n" in text
