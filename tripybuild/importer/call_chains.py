@@ -15,7 +15,7 @@ from tripybuild.importer.call_program import Call, CallValue
 from tripybuild.language.names import free_names
 from tripybuild.types.vocabulary import SHAPE
 
-_MOST = 12  # operands
+_NUMBERS = 3  # that a chain has beside those that are wanted
 _LARGEST_POWER = 4
 _PRECISION = 5e-7  # that of float32
 
@@ -91,7 +91,7 @@ Operands = Sequence[tuple[Any, int]]
 
 
 def call_chains(
-    value: Any, kind: ChainKind, signs: Mapping[str, str], sign: int = 1
+    value: Any, kind: ChainKind, signs: Mapping[str, str], most: int, sign: int = 1
 ) -> Iterator[tuple[Operands, Sequence[Call]]]:
     """The chains that a value is, from the shortest on, each with the calls that make it.
 
@@ -99,22 +99,23 @@ def call_chains(
         value: A tensor, or a number.
         kind: Products or sums.
         signs: The method of the sign that an operator stands for.
+        most: How many operands a chain has at most.
         sign: That of the value in a longer chain.
     """
     yield [(value, sign)], ()
     call = value.call if isinstance(value, CallValue) else None
     method = signs.get(call.operator, "") if call is not None else ""
-    if call is None or method not in (*kind.methods, *kind.power):
+    if call is None or most < 2 or method not in (*kind.methods, *kind.power):
         return
     left, right = call.arguments.values()
     if method in kind.power:
-        if _is_count(right):
+        if _is_count(right) and right <= most:
             yield [(left, sign)] * int(right), [call]
         return
-    for one, before in call_chains(left, kind, signs, sign):
-        for other, after in call_chains(right, kind, signs, sign * kind.methods[method]):
-            if len(one) + len(other) <= _MOST:
-                yield [*one, *other], [*before, *after, call]
+    for one, before in call_chains(left, kind, signs, most - 1, sign):
+        left_over = most - len(one)
+        for other, after in call_chains(right, kind, signs, left_over, sign * kind.methods[method]):
+            yield [*one, *other], [*before, *after, call]
 
 
 def _is_count(number: Any) -> TypeGuard[float]:
@@ -177,7 +178,7 @@ class ChainPattern(CallPattern):
         tensors = [pair for pair in wanted if pair not in numbers]
         tensors.sort(key=lambda pair: self.heads(pair[0]) is None)  # what says most comes first
         signs = {name: method for method, name in self.methods.items()}
-        itself, *longer = call_chains(value, kind, signs)
+        itself, *longer = call_chains(value, kind, signs, len(wanted) + _NUMBERS)
         for operands, calls in [*longer, itself]:
             given = [(each, sign) for each, sign in operands if is_number(each)]
             others = [pair for pair in operands if pair not in given]

@@ -10,6 +10,7 @@ from call_programs import run_calls
 
 import tripyapi as tp
 from tripybuild.importer.call_arguments import inferred
+from tripybuild.importer.call_chains import SUM, call_chains
 from tripybuild.importer.raising.equivalents import raise_compositions
 from tripybuild.importer.translation.declarations import builtin_registry
 from tripybuild.language.evaluate import evaluate
@@ -229,6 +230,18 @@ def test_modules_of_a_class_are_raised_alike(offsets, masks):
             x = build.call("attention", query=x, key=x, value=x, mask=mask)
     program = raise_compositions(build.program(y=x), OPERATORS)
     assert sum("mask" in call.arguments for call in program.graph.calls) == masks
+
+
+def test_long_sums_are_read_as_short_chains():
+    """A sum of 64 in a balanced tree has 10^11 readings; only those that are wanted are made."""
+    build = ProgramBuilder("long")
+    values = [build.input(f"x{index}", 2) for index in range(64)]
+    while len(values) > 1:
+        pairs = zip(values[::2], values[1::2], strict=True)
+        values = [build.call("add", lhs=one, rhs=other) for one, other in pairs]
+    found = list(call_chains(values[0], SUM, {"add": "__add__"}, 4))
+    assert sorted({len(operands) for operands, _ in found}) == [1, 2, 3, 4]
+    assert len(found) < 20
 
 
 def test_statistics_of_channels_whose_shape_is_left_to_be_inferred():
