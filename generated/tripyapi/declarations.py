@@ -53,7 +53,7 @@ DIGESTS: dict[str, str] = {
     "families/unary.yaml": "9314249327dd93c7992ec92ba03d51a04c4a8721934c6e1b4082a5fd56110aff",
     "families/window.yaml": "3bf2a595b10bbc67d194ca51f37f7281a87ea898549711bc6d270625cc62fd0e",
     "foreign/aten.yaml": "b9dea3d8f6cbe5ea194b74a0dab38c05f72ecdcafe2a1515d4fb264d07e029c4",
-    "foreign/onnx.yaml": "c08baf26e48b0ad1367fdacbfdfd33e19633831c2c86e8df031e7969322e6dac",
+    "foreign/onnx.yaml": "b9eddc002172e60b7897db610c60dcccb98f063b21ddde7dd228542f37244d71",
     "math/abs.yaml": "b18e41941fb26a9eba89a69a15995bcec0bf20a2e658e33323079fb1fda43f11",
     "math/acos.yaml": "41c523d3a8db56d5d46ab8e323547bb55de235ce6218ceaadfc57fdb07283d02",
     "math/acosh.yaml": "ec29f63b007d1dca241bf88ac1273c6e91aee4592b1c647b8699e65a7bbc10d2",
