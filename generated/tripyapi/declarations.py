@@ -52,7 +52,7 @@ DIGESTS: dict[str, str] = {
     "families/triangle.yaml": "fe9d473770db4112568edfe4af315a071cdb5dad6f11abb1c7f56e2a1d32f101",
     "families/unary.yaml": "9314249327dd93c7992ec92ba03d51a04c4a8721934c6e1b4082a5fd56110aff",
     "families/window.yaml": "3bf2a595b10bbc67d194ca51f37f7281a87ea898549711bc6d270625cc62fd0e",
-    "foreign/aten.yaml": "b9dea3d8f6cbe5ea194b74a0dab38c05f72ecdcafe2a1515d4fb264d07e029c4",
+    "foreign/aten.yaml": "5a7be65fdcd2ec89333031ebe8cbc9e7c9b7a054409b452f8a874a3260c42bb6",
     "foreign/onnx.yaml": "b9eddc002172e60b7897db610c60dcccb98f063b21ddde7dd228542f37244d71",
     "math/abs.yaml": "b18e41941fb26a9eba89a69a15995bcec0bf20a2e658e33323079fb1fda43f11",
     "math/acos.yaml": "41c523d3a8db56d5d46ab8e323547bb55de235ce6218ceaadfc57fdb07283d02",
