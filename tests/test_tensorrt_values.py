@@ -46,7 +46,7 @@ def test_lowering_computes_the_reference(source):
         return  # two generators do not give the same numbers
     function = suite.function(operator.name)
     problems = []
-    for at, types in enumerate(suite.tuples):
+    for at, types in enumerate(suite.engine_tuples):
         if refuses_call(operator, NOWHERE, bind(operator, types)):
             continue
         cases = variations(operator, function, types, every=False) if at == 0 else []
