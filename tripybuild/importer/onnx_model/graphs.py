@@ -195,7 +195,7 @@ class GraphReader:
 
     def _result(self, name: str, around: Surroundings) -> ForeignValue:
         stated = around.types.get(name)
-        return ForeignValue(name) if stated is None else self.sizes.value(name, stated)
+        return ForeignValue(name) if stated is None else self.sizes.result(name, stated)
 
     def _attributes(
         self, node: "NodeProto", around: Surroundings

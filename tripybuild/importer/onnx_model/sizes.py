@@ -66,6 +66,11 @@ class DimensionNames:
             return ForeignValue(name)
         return ForeignValue(name, TensorType(found, tuple(s for s in sizes if s is not None)))
 
+    def result(self, name: str, said: "TypeProto") -> ForeignValue:
+        """What a node gives: a value of a type, or a list, of which no type is stated."""
+        is_list = said.WhichOneof("value") in ("optional_type", "sequence_type")
+        return ForeignValue(name) if is_list else self.value(name, said)
+
     def input(self, name: str, said: "TypeProto") -> ForeignValue:
         """An input of the model: unknown sizes become symbols.
 
