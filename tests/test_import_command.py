@@ -70,6 +70,19 @@ class Fragile(nn.Module):
 fragile = Fragile()
 
 
+class Counter(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, x):
+        self.calls.add_(1)
+        return x * self.calls
+
+
+counter = Counter()
+
+
 def number():
     return 3
 
@@ -175,6 +188,12 @@ def test_a_source_that_cannot_be_run_is_not_compared(model: Path, tmp_path: Path
     assert "Not compared with its source: it cannot be run: RuntimeError: only exported" in text
 
 
+def test_a_state_is_compared_from_its_start(model: Path, tmp_path: Path) -> None:
+    code, text = ran("import", f"{model}:counter", "-o", tmp_path)
+    assert code == 0, text
+    assert "Compared with its source: 1 output differs in nothing" in text
+
+
 def test_a_model_of_onnx_that_refuses_the_inputs_is_not_compared(tmp_path: Path) -> None:
     onnx = pytest.importorskip("onnx", reason="onnx is not installed")
     text = """
@@ -185,6 +204,42 @@ def test_a_model_of_onnx_that_refuses_the_inputs_is_not_compared(tmp_path: Path)
     code, said = ran("import", tmp_path / "rows.onnx", "-o", tmp_path / "to")
     assert code == 0, said
     assert "Not compared with its source: it cannot be run: InvalidArgument" in said
+
+
+def test_names_that_yaml_or_the_spec_has_for_something_else(tmp_path: Path) -> None:
+    onnx = pytest.importorskip("onnx", reason="onnx is not installed")
+    text = """
+    <ir_version: 10, opset_import: ["" : 20]>
+    g (float[no, 2] yes, bool on) => (float[no, 2] null)
+    <float[2] yes.w = {3, 4}>
+    { all = Add (yes, yes.w)  null = Where (on, all, yes) }
+    """
+    made = onnx.parser.parse_model(text.replace("yes.w", "yes_w"))
+    named = made.SerializeToString().replace(b"yes_w", b"yes.w")  # which its text cannot say
+    (tmp_path / "words.onnx").write_bytes(named)
+    code, said = ran("import", tmp_path / "words.onnx", "-o", tmp_path / "to")
+    assert code == 0, said
+    assert "Compared with its source at no=2: 1 output differs in nothing" in said
+    written = (tmp_path / "to" / "model.yaml").read_text(encoding="utf-8")
+    assert '  "yes": F[no, 2]\n  "on": bool[()]' in written
+    assert '  "null": where(' in written
+
+
+def test_inputs_that_no_memory_holds_are_not_compared(tmp_path: Path) -> None:
+    onnx = pytest.importorskip("onnx", reason="onnx is not installed")
+    size = 1 << 31
+    text = f"""
+    <ir_version: 10, opset_import: ["" : 20]>
+    g (float[{size}, {size}] x) => (float[{size}, {size}] y) {{ y = LeakyRelu <alpha = 0.5> (x) }}
+    """
+    made = onnx.parser.parse_model(text)
+    made.graph.node[0].attribute[0].f = float("inf")
+    onnx.save(made, tmp_path / "huge.onnx")
+    code, said = ran("import", tmp_path / "huge.onnx", "-o", tmp_path / "to")
+    assert code == 0, said
+    assert "Not compared with its source: its inputs are too large" in said
+    written = (tmp_path / "to" / "model.yaml").read_text(encoding="utf-8")
+    assert "leaky_relu(x, " in written  # of what is infinite, not all is near
 
 
 def test_a_full_disk_leaves_nothing(

@@ -318,7 +318,8 @@ def example_inputs(program: ForeignProgram, sizes: Mapping[str, int]) -> dict[st
         kind = each.type.dtype
         values = generator.standard_normal(shape)
         whole = not issubclass(kind, floating)
-        made[each.name] = (values > 0 if whole else values).astype(kind.numpy)
+        # NumPy gives numbers in the place of arrays without a shape, which runtimes refuse.
+        made[each.name] = np.asarray(values > 0 if whole else values).astype(kind.numpy)
     return made
 
 

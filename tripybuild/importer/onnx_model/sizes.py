@@ -132,4 +132,6 @@ class DimensionNames:
             found = evaluate(program, sizes, Vocabulary())
         except (SnippetError, EvaluationError):
             return None
-        return found if isinstance(found, int | Dim) and not isinstance(found, bool) else None
+        if isinstance(found, bool) or (isinstance(found, int) and found < 0):
+            return None
+        return found if isinstance(found, int | Dim) else None

@@ -258,7 +258,10 @@ class _Inputs:
         import torch  # noqa: PLC0415 - heavy, and an extra
 
         with _evaluation(self.module), torch.no_grad(), warnings.catch_warnings(action="ignore"):
-            results = self.module(*copy.deepcopy(self.args), **copy.deepcopy(self.kwargs))
+            # What `forward` writes to is the state at its start for the spec that is compared.
+            buffers = {name: each.clone() for name, each in self.module.named_buffers()}
+            given = copy.deepcopy((tuple(self.args), dict(self.kwargs)))
+            results = torch.func.functional_call(self.module, buffers, *given)
         return outputs_of(results, read)
 
     def fixed(self, shapes: Any) -> Iterator[Diagnostic]:

@@ -127,8 +127,7 @@ class DefinitionWriter:
     def local(self, node: ModuleNode, segment: str) -> str:
         """The name of a part or a weight of a module in the spec.
 
-        It is that of the checkpoint, if that is a name, and none of an operator that is called
-        beside it.
+        It is that of the checkpoint, if that is a name, and none of an operator or an input there.
         """
         name = segment if is_name(segment) else f"part_{segment}"
         name = "".join(c if c.isascii() and c.isalnum() else "_" for c in name).strip("_")
@@ -136,7 +135,8 @@ class DefinitionWriter:
             name = name.replace("__", "_")
         if node.path not in self.called:
             items = (item for run in node.runs for item in run.items)
-            self.called[node.path] = {o for item in items for o in self.operators_in(item)}
+            inputs = [] if node.path else [each.name for each in self.program.graph.inputs]
+            self.called[node.path] = {*inputs, *(o for i in items for o in self.operators_in(i))}
         return f"{name}_part" if name in self.called[node.path] else name
 
     def operators_in(self, item: "Call | ModuleRun | ModuleChain") -> Iterator[str]:

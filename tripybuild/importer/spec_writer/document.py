@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tripybuild.documents.document import parse
+from tripybuild.documents.scalars import ScalarError, resolve
 from tripybuild.importer.call_program import CallProgram
 from tripybuild.importer.spec_writer.definition import Definition, inner
 from tripybuild.importer.spec_writer.module_runs import last_word
@@ -27,7 +28,6 @@ from tripybuild.importer.spec_writer.texts import (
     Slot,
     Text,
     TypeText,
-    is_name,
 )
 from tripybuild.schema.formatting import format_document
 from tripybuild.schema.snippets.vocabularies import DTYPES, SHAPE
@@ -85,9 +85,7 @@ class SpecDocument:
         yield f"model: {model_name(self.program.name)}{_comment(self.model)}"
         if self.names.sizes:
             yield "sizes:"
-            yield from (
-                f"  {name}: {quoted(str(value))}" for name, value in self.names.sizes.items()
-            )
+            yield from (f"  {quoted(n)}: {quoted(str(s))}" for n, s in self.names.sizes.items())
         if main is not float32:
             yield f"types: {{{_FLOATS}: {main}}}"
         body = _DefinitionLines(self.model, names, self.names, reserved, main, is_model=True)
@@ -103,7 +101,7 @@ class SpecDocument:
         for number, definition in enumerate(self._in_order()):
             body = _DefinitionLines(definition, names, self.names, reserved, main)
             yield from [""] if number else []
-            yield f"  {names[id(definition)]}:{_comment(definition)}"
+            yield f"  {quoted(names[id(definition)])}:{_comment(definition)}"
             yield from (f"    {line}" for line in body.lines())
 
     def _ranges(self) -> Iterator[str]:
@@ -115,7 +113,7 @@ class SpecDocument:
             if each.multiple_of != 1:
                 words["multiple_of"] = each.multiple_of
             said = ", ".join(f"{key}: {value}" for key, value in words.items() if value is not None)
-            yield f"  {name}: {{{said}}}"
+            yield f"  {quoted(name)}: {{{said}}}"
 
     def _in_order(self) -> Sequence[Definition]:
         """The definitions as they are used, each with those that it is made of behind it."""
@@ -218,7 +216,7 @@ class _DefinitionLines:
             yield "state:"
         for slot, type, first in made.state:
             begin = "" if first is None else f", first: {str(first).lower()}"
-            yield f'  {self.local[id(slot)]}: {{type: "{self.type(type)}"{begin}}}'
+            yield f'  {quoted(self.local[id(slot)])}: {{type: "{self.type(type)}"{begin}}}'
         following = ((self.local[id(slot)], self._text(text)) for slot, text in made.next)
         yield from _section("next", following)
         outputs = ((self.local[id(slot)], self._text(text)) for slot, text in made.outputs)
@@ -282,8 +280,9 @@ def _section(key: str, entries: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 def _entry(name: str, value: str) -> Iterator[str]:
     """A key with its expression, which is broken within its brackets where a line is too short."""
+    key = quoted(name)
     if len(name) + len(value) <= WIDTH:
-        yield f"  {name}: {quoted(value)}"
+        yield f"  {key}: {quoted(value)}"
         return
     node = ast.parse(value, mode="eval").body
     whole = node.left if isinstance(node, ast.BinOp) else node
@@ -292,10 +291,10 @@ def _entry(name: str, value: str) -> Iterator[str]:
     else:
         items = [*whole.args, *whole.keywords] if isinstance(whole, ast.Call) else []
     if not items or whole.col_offset:
-        yield f"  {name}: {quoted(value)}"
+        yield f"  {key}: {quoted(value)}"
         return
     texts = [ast.get_source_segment(value, item) or "" for item in items]
-    yield f"  {name}: |"
+    yield f"  {key}: |"
     line = value[: value.index(texts[0])]
     closed = [f"{text}," for text in texts[:-1]]
     closed.append(texts[-1] + value[(whole.end_col_offset or 0) - 1 :])
@@ -319,13 +318,21 @@ def _mapping(key: str, value: object, indent: str = "") -> Iterator[str]:
         return
     yield f"{indent}{key}:"
     for name, each in value.items():
-        yield from _mapping(name if is_name(name) else quoted(name), each, f"{indent}  ")
+        yield from _mapping(quoted(name), each, f"{indent}  ")
 
 
 def quoted(text: str) -> str:
     """A text in quotes that YAML may need; `format_document` takes away those that it does not."""
     if _FREE.fullmatch(text) and text == text.strip() and not text.endswith(":"):
-        return text
+        return text if _is_text(text) else f'"{text}"'
     if '"' in text or "\\" in text:
         return "'" + text.replace("'", "''") + "'"
     return f'"{text}"'
+
+
+def _is_text(text: str) -> bool:
+    """Whether a text is no word that YAML has for something else, such as `no`."""
+    try:
+        return isinstance(resolve(text), str)
+    except ScalarError:
+        return False
