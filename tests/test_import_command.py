@@ -282,6 +282,21 @@ def test_what_a_program_has_itself_is_not_given(given: dict[str, object], tmp_pa
         tripybuild.compile(3)  # type: ignore[arg-type]
 
 
+def test_tensors_within_a_tuple_have_fixed_sizes() -> None:
+    class Sum(torch.nn.Module):
+        def forward(self, pair: tuple[torch.Tensor, torch.Tensor], x: torch.Tensor) -> torch.Tensor:
+            return pair[0] + pair[1] * x
+
+    pair, x = (torch.ones(3), torch.full((3,), 2.0)), torch.ones(2, 3)
+    executable = tripybuild.compile(Sum(), (pair, x), dynamic={"x": ["B", None]})
+    given = dict(zip(executable.entry().signature.inputs, (*pair, torch.ones(5, 3)), strict=True))
+    assert np.array_equal(executable(**given)["output"], np.full((5, 3), 3.0))
+    wrong = [{"x": ["B", None, "C"]}, {"x": 3}, {"pair": ["B"]}]
+    for dynamic in wrong:
+        with pytest.raises(DiagnosticError, match="wrong-value"):
+            tripybuild.compile(Sum(), (pair, x), dynamic=dynamic)
+
+
 def test_tripybuild_does_not_import_pytorch() -> None:
     code = (
         "import sys, tripybuild, tripybuild.importer.session\n"

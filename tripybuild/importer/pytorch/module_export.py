@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
 _FLOW_HINT = "say control flow that depends on data with `torch.cond` or `torch.while_loop`"
+_SIZES_HINT = "say `{'x': ['B', None]}`; tensors within a tuple, a list or a dict have fixed sizes"
 EXTRA = "tripybuild[torch]"
 _UNSUITABLE = (0, 1)  # sizes of examples that PyTorch takes for constants
 _USUAL_EXAMPLE = 7  # a size of examples, since running them takes time
@@ -182,12 +183,21 @@ class _Inputs:
         for name, value in given.items():
             if isinstance(value, InputInfo):
                 wanted[name] = _named_sizes(name, value) | _by_number(wanted.get(name))
-        self.shapes = {name: self._dimensions(name, wanted.get(name)) for name in given}
+        self.shapes = {n: self._dimensions(n, each, wanted.get(n)) for n, each in given.items()}
         self.args = tuple(self._example(each) for each in request.args)
         self.kwargs = {name: self._example(each) for name, each in request.kwargs.items()}
 
-    def _dimensions(self, name: str, wanted: Any) -> Any:
-        """What `torch.export` is told of an input."""
+    def _dimensions(self, name: str, value: Any, wanted: Any) -> Any:
+        """What `torch.export` is told of an input; tensors within a tuple have fixed sizes."""
+        if isinstance(value, tuple | list | dict) and not wanted:
+            from torch.utils._pytree import tree_map  # noqa: PLC0415 - heavy, and an extra
+
+            return tree_map(lambda _: None, value)
+        rank = len(value.ranges) if isinstance(value, InputInfo) else getattr(value, "ndim", 0)
+        is_row = isinstance(wanted, Mapping | Sequence | None)
+        if not is_row or any(at not in range(rank) for at in _by_number(wanted)):
+            message = f"`{name}` has {rank} dimensions, and those that vary are given as `{wanted}`"
+            raise DiagnosticError(Diagnostic("wrong-value", message, hint=_SIZES_HINT))
         found = {at: self._dim(name, each) for at, each in _by_number(wanted).items()}
         return {at: each for at, each in found.items() if each is not None} or None
 
@@ -268,7 +278,8 @@ class _Inputs:
         """The dimensions that should vary and cannot."""
         for name, wanted in self.shapes.items():
             refined = (shapes or {}).get(name) or {}
-            for at, dim in (wanted or {}).items():
+            flat = wanted if isinstance(wanted, dict) else {}  # others are of tuples and lists
+            for at, dim in flat.items() if all(isinstance(each, int) for each in flat) else ():
                 now = refined.get(at)
                 if isinstance(now, int) or now is None:
                     label = getattr(dim, "__name__", "")
