@@ -28,8 +28,8 @@ OPERATION = "op"
 # The parts of a generated package: nothing declared can be called so beside them.
 LAYERS = frozenset(
     {
-        *("config", "costs", "decompositions", "lowering", "modules", "ops", "others"),
-        *("references", "tensor", "trace", "types"),
+        *("config", "costs", "declarations", "decompositions", "lowering", "modules", "ops"),
+        *("others", "references", "tensor", "trace", "types"),
     }
 )
 

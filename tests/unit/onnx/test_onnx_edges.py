@@ -225,15 +225,16 @@ def test_windows_behind_a_relu_have_no_second_look_in_openvino():
 
 
 @pytest.mark.parametrize("opset", [20, 21])
-def test_what_is_infinite_is_quantized_as_the_extremes(opset):
-    """As large numbers are."""
-    data = f32(300, INF, -INF, 1).reshape(2, 2)
+def test_what_is_not_a_number_is_quantized_as_zero(opset):
+    """`QuantizeLinear` and `Cast` make another integer of it."""
+    data = f32(NAN, INF, -INF, 1).reshape(2, 2)
 
     def function(x):
         found = [tp.quantize(x, 0.5, tp.int8), tp.quantize(x, [0.5, 2.0], tp.int8, 0)]
         if opset > 20:
             scale = [[0.5, 0.25]]
             found.append(tp.dequantize(tp.quantize(x, scale, tp.int4), scale, tp.float32))
+            found.append(tp.cast(tp.cast(x, tp.int4), tp.float32))
         return found
 
     agree(graph_of(function, (dtypes.float32, (2, 2))), ({}, data), opset=opset)

@@ -85,7 +85,7 @@ def _elementwise(function: Any) -> Any:
 
 
 def _truncated_rest(lhs: Any, rhs: Any) -> Any:
-    """What a quotient that is rounded towards zero leaves, of integers and symbols."""
+    """What a quotient that is rounded toward zero leaves, of integers and symbols."""
     is_positive = bool(lhs >= 0)
     rest = (lhs if is_positive else -lhs) % (rhs if rhs > 0 else -rhs)
     return rest if is_positive else -rest

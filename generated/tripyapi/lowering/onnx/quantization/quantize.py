@@ -2,7 +2,7 @@
 
 from tripyapi.trace.quantization.quantize import Quantize
 from tripybuild.onnx import dialect as onnx
-from tripybuild.types import shapes
+from tripybuild.types import dtypes, shapes
 
 
 def lower(op: Quantize, input: onnx.Value, scale: onnx.Value) -> onnx.Value:
@@ -20,8 +20,10 @@ def lower(op: Quantize, input: onnx.Value, scale: onnx.Value) -> onnx.Value:
         if op.dim is None
         else onnx.tensor([0 for i in shapes.bounded_range(K[0])], op.dtype)
     )
+    guarded = op.dtype in [dtypes.int8, dtypes.int4] and not onnx.runs_in("openvino")
+    x = onnx.where(onnx.IsNaN(input), 0.0, input) if guarded else input
     return onnx.QuantizeLinear(
-        input,
+        x,
         scale,
         zero,
         axis=last if blocked else op.dim,
