@@ -48,7 +48,7 @@ DIGESTS: dict[str, str] = {
     "families/resampling.yaml": "6855e6f5cfdb41b5a16bc2963cd92fdd5a6e2cd27eb3eaa14353a095907dc4c0",
     "families/running_extreme.yaml": "92662e1bd32282a0ca375cbc548c5ba80f5be054ba0da0786d2cb8c69ce3d958",
     "families/scaled.yaml": "7f4a5a066517be1e03de48cfbfe8bd90b246c5093373571ff7436e0718c8b0a1",
-    "families/shift.yaml": "7c8b8a8f934fae2a71fee9ec390517df72b8706d748cf04c2d386c1c8f401e4e",
+    "families/shift.yaml": "b287cae007ad258c82b0da4c52c6544b1ba4a8e16813d73507ca7be20e91ecfd",
     "families/triangle.yaml": "fe9d473770db4112568edfe4af315a071cdb5dad6f11abb1c7f56e2a1d32f101",
     "families/unary.yaml": "9314249327dd93c7992ec92ba03d51a04c4a8721934c6e1b4082a5fd56110aff",
     "families/window.yaml": "3bf2a595b10bbc67d194ca51f37f7281a87ea898549711bc6d270625cc62fd0e",

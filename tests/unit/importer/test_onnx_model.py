@@ -359,8 +359,9 @@ def test_constants_in_the_place_of_inputs():
         ({"s": np.zeros(2, np.int32)}, r"is int64\[2\], and the constant for it is int32\[2\]"),
         ({"t": np.zeros(2)}, "has no input `t`"),
     ):
-        with pytest.raises(DiagnosticError, match=says):
+        with pytest.raises(DiagnosticError, match=says) as caught:
             load_model(made, wrong)
+        assert caught.value.diagnostics[0].code == "onnx-input"
 
 
 def of_function(opset):
