@@ -150,6 +150,26 @@ def test_arguments_that_change_nothing(operators):
         assert found == pytest.approx(expected[name], abs=1e-6)
 
 
+def test_arguments_that_change_no_random_value_stay(operators):
+    """Bounds beyond them, an epsilon near the default, a window that only long sequences leave."""
+    build = ProgramBuilder("bounds", B=(1, 8), S=(2, 900))
+    x = build.input("x", "B", 2, "S", 4)
+    numbers = build.call("arange", stop=build.symbols["S"], dtype=tp.int64)
+    columns = build.call("unsqueeze", input=numbers, dim=1)
+    far = build.call("sub", lhs=columns, rhs=numbers)
+    near = build.call("lt", lhs=build.call("abs", input=far), rhs=16)
+    y = build.call("clip", input=x, min=-100.0, max=100.0)
+    z = build.call("layernorm", input=x, eps=9.9e-6)
+    default = build.call("layernorm", input=x, eps=1e-5)
+    seen = build.call("attention", query=x, key=x, value=x, mask=near)
+    program = build.program(y=y, z=z, default=default, seen=seen)
+    *_, clip, norm, other, attention = drop_arguments(program, operators).graph.calls
+    assert (clip.arguments["min"], clip.arguments["max"]) == (-100.0, 100.0)
+    assert norm.arguments["eps"] == 9.9e-6
+    assert "eps" not in other.arguments
+    assert "mask" in attention.arguments
+
+
 def test_what_is_computed_of_equal_parts_is_computed_once(simplified):
     """The parts of a tensor that repeats another one; a sum over both is no such thing."""
     build = ProgramBuilder("parts", S=(2, 9))

@@ -1,5 +1,6 @@
 """Default arguments: what a call is given and would do by itself is left out."""
 
+import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -16,6 +17,7 @@ from tripybuild.schema.operator.operator import Operator
 
 _SEED = 21
 _CLOSE = 1e-6  # the largest difference of calls with and without an argument, in part
+_NEARBY = 1 + 2**-10
 
 
 def drop_arguments(
@@ -26,7 +28,9 @@ def drop_arguments(
     """A program whose calls take no arguments that change nothing.
 
     These are masks that hide nothing, numbers that an operator has by itself, and what only repeats
-    a mask, which the operator does. Both calls are compared on random values for several sizes.
+    a mask, which the operator does. Where a declaration does not say what an argument is by itself,
+    both calls are compared on random values for several sizes, and a number only where a nearby one
+    would be seen: what changes no such value, as a bound beyond them all, may change others.
 
     Args:
         program: The program.
@@ -49,6 +53,7 @@ class _Arguments:
         methods = operators_by_method(operators)
         self.neutral = {methods[sign]: value for sign, value in LOGICAL.items() if sign in methods}
         self.proofs: dict[object, bool] = {}
+        self.kept: list[CallValue] = []  # an identity means a mask as long as that is there
 
     def call(self, call: Call) -> Call:
         """The call without what changes nothing in it."""
@@ -62,8 +67,18 @@ class _Arguments:
             left = call.arguments[name]
             if self._is_optional(operator, name) and self._is_known(left):
                 given = {n: v for n, v in call.arguments.items() if n != name}
-                call = self._changed(call, given, None, left)
+                default = _number(operator, name)
+                if default is not None:
+                    call = with_results(replace(call, arguments=given)) if left == default else call
+                elif isinstance(left, CallValue) or self._is_seen(call, name, left):
+                    call = self._changed(call, given, None, left)
         return call
+
+    def _is_seen(self, call: Call, name: str, number: float) -> bool:
+        """Whether random values tell a number from the next one."""
+        nearby = number * _NEARBY if number else _NEARBY - 1
+        changed = replace(call, arguments={**call.arguments, name: nearby})
+        return not self._holds(call, changed, None, None)
 
     @staticmethod
     def _is_optional(operator: Operator, name: str) -> bool:
@@ -96,17 +111,25 @@ class _Arguments:
     ) -> Call:
         """The call with other arguments, if it gives the same."""
         changed = replace(call, arguments=arguments)
-        key = (_shown(call), _shown(changed))
+        return with_results(changed) if self._holds(call, changed, narrow, old) else call
+
+    def _holds(self, call: Call, changed: Call, narrow: CallValue | None, old: Any) -> bool:
+        key: tuple[object, ...] = _shown(call), _shown(changed)
+        masks = [each for each in (narrow, old) if isinstance(each, CallValue)]
+        if masks:  # of one type they may still be made of other numbers
+            key = (*key, *map(id, masks))
         if key not in self.proofs:
+            self.kept += masks
             try:
                 self.proofs[key] = self._is_same(call, changed, narrow, old)
             except (LookupError, DiagnosticError):  # not known, or a call that is refused
                 self.proofs[key] = False
-        return with_results(changed) if self.proofs[key] else call
+        return self.proofs[key]
 
     def _is_same(self, call: Call, changed: Call, narrow: CallValue | None, old: Any) -> bool:
         random = np.random.default_rng(_SEED)
-        for number in range(SAMPLES):
+        masks = [each for each in read_values([call]) if self.values.numbers(each) is not None]
+        for number in self.values.numbers(*masks) or range(SAMPLES):
             given = {}
             for value in {*read_values([call]), *([] if narrow is None else [narrow])} - {old}:
                 if not self.values.is_small(value, number) or value.dtype.kind == "integer":
@@ -123,6 +146,16 @@ class _Arguments:
             if one.shape != other.shape or not np.allclose(one, other, 0, near):
                 return False
         return True
+
+
+def _number(operator: Operator, name: str) -> float | None:
+    """The number that an argument is by itself, where the declaration says one."""
+    attribute = operator.attributes.get(name)
+    default = None if attribute is None else attribute.default
+    match default.program.result if default is not None else None:
+        case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
+            return number
+    return None
 
 
 def _shown(call: Call) -> object:
