@@ -183,6 +183,15 @@ def test_what_is_computed_of_equal_parts_is_computed_once(simplified):
     assert found == ["concatenate", "cos", "mul", "concatenate", "softmax", "concatenate", "exp"]
 
 
+def test_elements_beside_a_value_of_their_dtype_stay(simplified):
+    """Places in the order of elements are integers, beside which no value of floats can stand."""
+    build = ProgramBuilder("filled")
+    x, zero = build.input("x", 3), build.call("full", shape=[], value=0.0, dtype=tp.float32)
+    given = {"input": x, "start": [-1], "size": [3], "step": [1], "mode": "fill", "value": zero}
+    found = simplified(build.program(y=build.call("slice", **given)), x=_floats(3))
+    assert found[-1] == "slice"
+
+
 def test_buffers_of_booleans_with_dimensions_of_one(operators):
     """What makes no row, such as one number, is no beginning of a chain."""
     build = ProgramBuilder("buffer")

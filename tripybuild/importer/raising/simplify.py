@@ -266,7 +266,7 @@ class _Simplification:
             wanted = given.reshape(self.values.shape(result.shape, number))
             try:
                 found = self.values.run(call, number, {id(source): given})
-            except LookupError:
+            except (LookupError, DiagnosticError):  # not known, or beside a tensor of another dtype
                 return False
             if not np.array_equal(np.asarray(found[0]), wanted):
                 return False
