@@ -12,28 +12,25 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import contest
 import engine
 import model_contestants
 import model_jobs
+import model_tables
 from contest import PROBLEM, Answer, Contestant
 from model_contestants import EXPORTED, IN_TORCH, OURS, PEERS, Model
 from model_jobs import Job
-from table import Cell, Table, arguments, machine, report
+from model_tables import LAST, Found
+from table import arguments, machine, report
 
 PACKAGES = ("jaxlib", "onnxruntime", "openvino", "torch", "transformers", "diffusers", "onnxscript")
 USUAL = [name for name in (*OURS, *PEERS) if name != "torch.compile"]
-LAST = "median ms"
-DETAILS = (LAST, "compile s", "load s", "file MB", "peak MB", "off by")
 # What the processes of one model may have of the machine's memory while they wait for each other.
 TOGETHER = 8000  # MB of weights
 MEMORY = 18 << 30  # bytes of one process
 OLD = ("ours", "cache")  # what our targets leave in a model's folder
-
-Found = dict[str, Answer]
 
 
 class Match:
@@ -136,96 +133,6 @@ def measure(job: Job, options: argparse.Namespace) -> Found:
     return match.found
 
 
-def summary(found: Found) -> str:
-    """What was found, for those who wait."""
-    shown = {name: each.get(PROBLEM, each.get(LAST)) for name, each in found.items()}
-    return ", ".join(
-        f"{name} {each:.2f}" if isinstance(each, float) else f"{name}: {each}"
-        for name, each in shown.items()
-    )
-
-
-def best_peer(found: Found) -> str | None:
-    """The peer with the least latency."""
-    measured = [name for name in found if name in PEERS and _latency(found, name) is not None]
-    return min(measured, key=lambda name: found[name][LAST], default=None)
-
-
-def _latency(found: Found, name: str) -> float | None:
-    each = found.get(name, {})
-    return None if PROBLEM in each else each.get(LAST)
-
-
-def latencies(matches: Mapping[str, Found], names: Sequence[str]) -> Table:
-    """The latency of each contestant, and how far ours are behind the best peer of each model."""
-    own = [name for name in names if name in OURS]
-    rows: list[dict[str, Cell]] = []
-    for job, found in matches.items():
-        peer = best_peer(found)
-        row: dict[str, Cell] = {"model": job, "best peer": peer}
-        row |= {name: _latency(found, name) for name in names}
-        row |= {_times(name): _ratio(found, name, peer) for name in own}
-        rows.append(row)
-    if rows:
-        rows.append({"model": "geometric mean", **_means(rows, [*names, *map(_times, own)])})
-    columns = ("model", *names, "best peer", *map(_times, own))
-    notes = [
-        "`x TARGET`: its latency as a multiple of the best peer's; below 1 it is faster.",
-        "A mean is over the models that this contestant has a figure for.",
-    ]
-    return Table("Latency in ms", columns, rows, notes)
-
-
-def _times(name: str) -> str:
-    return f"x {name}"
-
-
-def _ratio(found: Found, name: str, peer: str | None) -> float | None:
-    own = _latency(found, name)
-    return None if own is None or peer is None else own / float(found[peer][LAST])
-
-
-def _means(rows: Sequence[Mapping[str, Cell]], columns: Iterable[str]) -> dict[str, Cell]:
-    means: dict[str, Cell] = {}
-    for column in columns:
-        numbers = [row[column] for row in rows]
-        logs = [math.log(each) for each in numbers if isinstance(each, float) and each > 0]
-        means[column] = math.exp(sum(logs) / len(logs)) if logs else None
-    return means
-
-
-def details(matches: Mapping[str, Found]) -> Table:
-    """Everything that was measured, and what failed."""
-    rows: list[dict[str, Cell]] = []
-    for job, found in matches.items():
-        peer = best_peer(found)
-        for name, each in found.items():
-            row: dict[str, Cell] = {"model, contestant": f"{job}, {name}"}
-            row |= {column: each.get(column) for column in DETAILS}
-            row["x best peer"] = _ratio(found, name, peer)
-            row["problem"] = each.get(PROBLEM, "")
-            rows.append(row)
-    columns = ("model, contestant", LAST, "x best peer", *DETAILS[1:], "problem")
-    notes = [
-        "`compile s`: from the spec and its weights, or from torch's module, to a first result;",
-        "`load s`: from a file to a first result, in a new process; `off by`: from torch eager, as",
-        "a part of the root of the mean square of the output.",
-    ]
-    return Table("Details", columns, rows, notes)
-
-
-def sizes(jobs: Iterable[Job], form: str) -> Table:
-    """What was asked."""
-    rows: list[dict[str, Cell]] = []
-    for job in jobs:
-        shape = ", ".join(f"{name}={size}" for name, size in job.sizes.items())
-        less = {**job.config, **({} if form == "full" else job.reduced)}
-        row: dict[str, Cell] = {"model": job.name, "sizes": shape, "note": job.note}
-        row["beside the published configuration"] = ", ".join(f"{k}={v}" for k, v in less.items())
-        rows.append(row)
-    return Table("Sizes", ("model", "sizes", "beside the published configuration", "note"), rows)
-
-
 def options_of(parser: argparse.ArgumentParser) -> argparse.Namespace:
     """Add and read this benchmark's own options."""
     parser.add_argument("--models", default="all", help="names with commas: SPEC or SPEC.ENTRY")
@@ -237,6 +144,7 @@ def options_of(parser: argparse.ArgumentParser) -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--folder", type=Path, help="for checkpoints and files, by default in /tmp")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where files of torch stay")
+    parser.add_argument("--readme", action="store_true", help="print what README says of speed")
     form = parser.add_mutually_exclusive_group()
     for name, meaning in (("small", "the variants of the tests"), ("full", "as published")):
         form.add_argument(f"--{name}", dest="form", action="store_const", const=name, help=meaning)
@@ -270,10 +178,13 @@ def main() -> None:
             continue
         matches[job.name] = measure(job, options)
         seconds = time.perf_counter() - began
-        print(f"{job.name} after {seconds:.0f} s: {summary(matches[job.name])}", file=sys.stderr)
-    tables = [latencies(matches, options.contestants), details(matches)]
+        shown = model_tables.summary(matches[job.name])
+        print(f"{job.name} after {seconds:.0f} s: {shown}", file=sys.stderr)
+    if options.readme:
+        print(model_tables.readme(matches), end="\n\n")
+    tables = [model_tables.latencies(matches, options.contestants), model_tables.details(matches)]
     if options.form != "small":
-        tables.append(sizes(jobs, options.form))
+        tables.append(model_tables.sizes(jobs, options.form))
     tables[0].notes.append(f"{options.threads} threads, {options.rounds} rounds.")
     report(tables, machine(*PACKAGES), options.json)
 
