@@ -9,7 +9,7 @@ export ORT_DISABLE_TELEMETRY := 1
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full support bench architectures gen lint clean
+.PHONY: help demo test test-full support bench architectures gen lint site clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -33,6 +33,7 @@ help:
 	@echo "make bench      the benchmarks, each beside its peers"
 	@echo "make architectures  import a hundred of PyTorch's models, and write docs/architectures.md"
 	@echo "make gen        write generated/ anew"
+	@echo "make site       the documentation as a site, in out/site"
 	@echo "make lint       formatting, style, types and freshness"
 	@echo "make clean      remove .venv/ and out/"
 
@@ -55,6 +56,15 @@ $(VENV)/tests: pyproject.toml $(VENV)/made
 	$(PIP) $(foreach each,$(ORACLES),'$(each)') || echo "left out: $(ORACLES) cannot be installed" >&2
 	$(PIP) --no-deps --upgrade --target $(VENV)/oracles '$(TORCHVISION)' || echo "left out: $(TORCHVISION) cannot be installed" >&2
 	@touch $@
+
+$(VENV)/docs: pyproject.toml $(VENV)/made
+	$(PIP) --editable '.[docs]'
+	@touch $@
+
+site: export NO_MKDOCS_2_WARNING := 1
+site: $(VENV)/docs
+	$(BIN)/mkdocs build --strict --quiet
+	@echo "out/site/index.html"
 
 demo: $(VENV)/examples
 	@mkdir -p $(OUT)

@@ -1,0 +1,91 @@
+"""The documentation site: navigation, anchors of links, and with `--full` the site itself."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = sorted(
+    [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "generated/docs").rglob("*.md")]
+)
+CODE = re.compile(r"^( *)(`{3,}).*?^\1\2$", re.MULTILINE | re.DOTALL)
+MADE = re.compile(r"generated/docs/api/|docs/decisions/index.md")  # by docs/site/hooks.py
+
+
+def paths(nav):
+    """The pages of a navigation."""
+    if isinstance(nav, str):
+        return [nav]
+    return [
+        each for item in (nav.values() if isinstance(nav, dict) else nav) for each in paths(item)
+    ]
+
+
+def anchors(page):
+    """The anchors of a page's headings, as forges make them."""
+    text = CODE.sub("", page.read_text(encoding="utf-8"))
+    titles = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", each.strip().lower()).replace(" ", "-") for each in titles}
+
+
+def test_the_navigation_leads_to_pages_once():
+    """Those of `docs/` that it does not name are among the tools."""
+    named = paths(yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"])
+    missing = [
+        each
+        for each in named
+        if "*" not in each and not MADE.match(each) and not (ROOT / each).exists()
+    ]
+    assert not missing
+    assert len(named) == len(set(named))
+    assert named.count("docs/*.md") == 1
+
+
+def test_links_lead_to_headings():
+    """`page.md#heading` is there, on a forge and on the site."""
+    known, found = {}, []
+    for page in PAGES:
+        text = re.sub(r"`[^`]*`", "", CODE.sub("", page.read_text(encoding="utf-8")))
+        for target, anchor in re.findall(r"\]\(([^)#:\s]*)#([^)\s]+)\)", text):
+            place = (page.parent / target).resolve() if target else page
+            if place not in known:
+                known[place] = anchors(place)
+            if anchor not in known[place]:
+                found.append(f"{page.relative_to(ROOT)}: {target}#{anchor}")
+    assert len(known) > 5
+    assert not found
+
+
+@pytest.mark.full
+def test_the_site_is_built_strictly(tmp_path):
+    """No broken link, no page without a way to it, and no Markdown that a reader sees."""
+    pytest.importorskip("mkdocs", reason="mkdocs is not installed")
+    pytest.importorskip("mkdocstrings", reason="mkdocstrings is not installed")
+    pytest.importorskip("material", reason="mkdocs-material is not installed")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", tmp_path],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    broken = []
+    for page in tmp_path.rglob("index.html"):
+        html = page.read_text(encoding="utf-8")
+        for target in re.findall(r'href="([^"#:]+)(?:#[^"]*)?"', html):
+            place = page.parent / target
+            if not (place / "index.html" if target.endswith(("/", ".")) else place).exists():
+                broken.append(f"{page}: {target}")
+        article = html[html.find("<article") : html.find("</article>")]
+        text = re.sub(r"<(pre|code)\b.*?</\1>", "", article, flags=re.DOTALL)
+        broken += [f"{page}: {word}" for word in ("```", "|---", "](", "<p>- ") if word in text]
+    assert not broken
+    api = (tmp_path / "reference/api/tripybuild/index.html").read_text(encoding="utf-8")
+    assert 'id="tripybuild.compile"' in api
+    assert (tmp_path / "reference/operators/softmax/index.html").exists()
+    assert "softmax" in (tmp_path / "search/search_index.json").read_text(encoding="utf-8")
