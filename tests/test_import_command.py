@@ -225,6 +225,34 @@ def test_names_that_yaml_or_the_spec_has_for_something_else(tmp_path: Path) -> N
     assert '  "null": where(' in written
 
 
+def test_inputs_and_dimensions_called_as_what_the_spec_calls(model: Path, tmp_path: Path) -> None:
+    onnx = pytest.importorskip("onnx", reason="onnx is not installed")
+    text = """
+    <ir_version: 10, opset_import: ["" : 20]>
+    g (float[F, 2] relu, float[w, 2] tanh, float[sum, 2] float32)
+    => (float[F] y, float[w, 2] relu_input, float[sum, 2] z)
+    <float[2] w = {3, 4}, int64[1] axis = {1}> {
+      a = Relu (relu) b = Mul (a, w) y = ReduceSum <keepdims = 0> (b, axis)
+      relu_input = Exp (tanh) z = Identity (float32)
+    }
+    """
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "called.onnx")
+    code, said = ran("import", tmp_path / "called.onnx", "-o", tmp_path / "to")
+    assert code == 0, said
+    assert "note: the input `relu` is called `relu_input_2`, since its name means" in said
+    assert "note: the dimension `sum` is called `sum_size`, since its name means" in said
+    assert "3 outputs differ in nothing" in said
+    written = (tmp_path / "to" / "model.yaml").read_text(encoding="utf-8")
+    assert "  relu_input_2: F[F_size, 2]\n  tanh: F[w_size, 2]\n" in written
+
+    source = model.with_name("called.py")
+    source.write_text(MODEL.replace("forward(self, x)", "forward(self, relu)").replace("x", "relu"))
+    dims = "relu=relu=1:4:64"
+    code, said = ran("import", f"{source}:block", "-o", tmp_path / "of", "--dynamic", dims)
+    assert code == 0, said
+    assert "Compared with its source: 1 output differs" in said
+
+
 def test_inputs_that_no_memory_holds_are_not_compared(tmp_path: Path) -> None:
     onnx = pytest.importorskip("onnx", reason="onnx is not installed")
     size = 1 << 31

@@ -192,6 +192,7 @@ class ForeignProgram:
         notes: What was dropped or folded, one sentence each, for the report.
         advice: What helps where operators are not read.
         input_names: What the source calls inputs, where that is no identifier.
+        spec_names: What the spec calls inputs, where that is another name.
         break_up: Gives the program with calls of some operators in the terms of others, if the
             source can say them; None where it cannot.
     """
@@ -212,6 +213,7 @@ class ForeignProgram:
     notes: list[str] = field(default_factory=list)
     advice: str = ""
     input_names: Mapping[str, str] = field(default_factory=dict)
+    spec_names: Mapping[str, str] = field(default_factory=dict)
     break_up: "Callable[[AbstractSet[str]], ForeignProgram | None] | None" = None
 
     def without(self, operators: AbstractSet[str]) -> "ForeignProgram | None":

@@ -169,6 +169,10 @@ def write_foreign(
     Raises:
         DiagnosticError: With all that cannot be said.
     """
+    if not program.graph.inputs:
+        message = f"`{program.name}` has no inputs, and gives the same at each call"
+        hint = "a spec has inputs: make what varies one of the model's"
+        raise DiagnosticError(Diagnostic("import-unsupported", message, hint=hint))
     try:
         calls = translate(program, registry, request.libraries(folder / SPEC))
     except UnreadProgramError as error:
@@ -179,7 +183,10 @@ def write_foreign(
         found = [*error.diagnostics, advice]
         raise UnreadProgramError(program, error.failures, found) from error
     with pause_gc():
-        return write_spec(calls, registry, by_name=True)
+        written = write_spec(calls, registry, by_name=True)
+    program.spec_names = written.input_names
+    program.notes += written.notes
+    return written
 
 
 def store_spec(written: WrittenSpec, folder: Path, *, force: bool = False) -> list[Path]:
@@ -362,7 +369,7 @@ def compare_outputs(
     expected: Mapping[str, Array],
 ) -> list[OutputDifference]:
     """Run a compiled spec on the source's inputs, and compare what both give."""
-    given = dict(inputs)
+    given = {program.spec_names.get(name, name): each for name, each in inputs.items()}
     for name in executable.entry().signature.inputs:
         if name not in given:  # a state, at its start
             given[name] = program.weights[name].load()

@@ -15,13 +15,14 @@ from tripybuild.importer.spec_writer.definition import Folding
 from tripybuild.importer.spec_writer.definitions import DefinitionWriter
 from tripybuild.importer.spec_writer.document import SpecDocument, main_float
 from tripybuild.importer.spec_writer.module_runs import close_regions
-from tripybuild.importer.spec_writer.names import model_name
+from tripybuild.importer.spec_writer.names import model_name, rename_dims, rename_inputs
 from tripybuild.importer.spec_writer.registry_modules import RegistryModules
 from tripybuild.importer.spec_writer.size_names import name_sizes
 from tripybuild.importer.spec_writer.stored_weights import weight_files
 from tripybuild.importer.spec_writer.value_names import ValueNames
 from tripybuild.schema.load import Registry
 
+_REASON = "since its name means something else in a spec"
 COMPUTED = 1 << 24  # elements of a graph that is computed to see what it equals
 
 
@@ -34,12 +35,16 @@ class WrittenSpec:
         weights: The name of the safetensors file that goes beside it; None if it needs none.
         arrays: What is in that file, by name.
         checkpoints: Files that the spec names and that must be beside it, as they are.
+        input_names: What inputs are called, by their own names, where those mean something else.
+        notes: What was renamed, one sentence each.
     """
 
     text: str
     weights: str | None = None
     arrays: Mapping[str, ForeignWeight] = field(default_factory=dict)
     checkpoints: Sequence[Path] = ()
+    input_names: Mapping[str, str] = field(default_factory=dict)
+    notes: Sequence[str] = ()
 
 
 def write_spec(program: CallProgram, registry: Registry, *, by_name: bool = False) -> WrittenSpec:
@@ -72,7 +77,14 @@ def write_spec(program: CallProgram, registry: Registry, *, by_name: bool = Fals
     held = {name for each in every for name in (*each.parts, *each.weights)}
     inputs = {value.name for value in program.graph.inputs}
     known = frozenset(registry.operators), frozenset(registry.modules)
-    taken = held.union(*known, inputs, program.ranges)
-    names = name_sizes(program, every, taken)
-    document = SpecDocument(program, model, folding.kept, files.section, *known, names)
-    return WrittenSpec(document.text(), files.stored, files.arrays, files.checkpoints)
+    taken = held.union(*known, inputs)
+    called = rename_inputs(model, taken.union(program.ranges))
+    taken.update(called.values())
+    dims = rename_dims(program.ranges, taken)
+    names = name_sizes(program, every, taken.union(program.ranges, dims.values()))
+    document = SpecDocument(program, model, folding.kept, files.section, *known, names, dims)
+    notes = [f"the input `{old}` is called `{new}`, {_REASON}" for old, new in called.items()]
+    notes += [f"the dimension `{old}` is called `{new}`, {_REASON}" for old, new in dims.items()]
+    return WrittenSpec(
+        document.text(), files.stored, files.arrays, files.checkpoints, called, notes
+    )

@@ -11,6 +11,8 @@ from tripybuild.importer.call_program import CallProgram
 from tripybuild.importer.spec_writer.definition import Definition, inner
 from tripybuild.importer.spec_writer.module_runs import last_word
 from tripybuild.importer.spec_writer.names import (
+    FLOATS,
+    LANGUAGE,
     TakenNames,
     common_words,
     free_name,
@@ -30,13 +32,11 @@ from tripybuild.importer.spec_writer.texts import (
     TypeText,
 )
 from tripybuild.schema.formatting import format_document
-from tripybuild.schema.snippets.vocabularies import DTYPES, SHAPE
 from tripybuild.symbolic.dims import Dim
 from tripybuild.types.dtypes import dtype, float32
 
 WIDTH = 91  # of a name and its expression
 _FREE = re.compile(r"[A-Za-z_](?:[^:#\"'\n]|:(?! )|(?<! )#)*")
-_FLOATS = "F"  # the name of the dtype that floats have by default
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,7 @@ class SpecDocument:
         operators: Names of operators, which values can have where those are not called.
         modules: Names of modules.
         names: What sizes are called.
+        dims: What dynamic dimensions are called, where their names mean something else.
     """
 
     program: CallProgram
@@ -60,6 +61,7 @@ class SpecDocument:
     operators: frozenset[str]
     modules: frozenset[str]
     names: ConfigSizes = field(default_factory=ConfigSizes)
+    dims: Mapping[str, str] = field(default_factory=dict)
 
     def text(self) -> str:
         """The file, in its one form."""
@@ -74,21 +76,21 @@ class SpecDocument:
         names = self._definition_names()
         reserved = {
             *self.modules,
-            *self.program.ranges,
+            *self._ranges_by_name(),
             *self.names.sizes,
             *names.values(),
-            *DTYPES,
-            *SHAPE,
-            _FLOATS,
+            *LANGUAGE,
         }
+        ranges = self.program.ranges
+        dims = {old: ranges[old].symbol(new) for old, new in self.dims.items()}
         yield "tripybuild: 1"
         yield f"model: {model_name(self.program.name)}{_comment(self.model)}"
         if self.names.sizes:
             yield "sizes:"
             yield from (f"  {quoted(n)}: {quoted(str(s))}" for n, s in self.names.sizes.items())
         if main is not float32:
-            yield f"types: {{{_FLOATS}: {main}}}"
-        body = _DefinitionLines(self.model, names, self.names, reserved, main, is_model=True)
+            yield f"types: {{{FLOATS}: {main}}}"
+        body = _DefinitionLines(self.model, names, self.names, reserved, main, dims, is_model=True)
         yield from body.lines()
         yield from self._ranges()
         weights = self.weights
@@ -99,7 +101,7 @@ class SpecDocument:
         if self.definitions:
             yield "define:"
         for number, definition in enumerate(self._in_order()):
-            body = _DefinitionLines(definition, names, self.names, reserved, main)
+            body = _DefinitionLines(definition, names, self.names, reserved, main, dims)
             yield from [""] if number else []
             yield f"  {quoted(names[id(definition)])}:{_comment(definition)}"
             yield from (f"    {line}" for line in body.lines())
@@ -107,13 +109,19 @@ class SpecDocument:
     def _ranges(self) -> Iterator[str]:
         if self.program.ranges:
             yield "ranges:"
-        for name, each in self.program.ranges.items():
+        for own, (name, each) in zip(
+            self._ranges_by_name(), self.program.ranges.items(), strict=True
+        ):
             most = self.names.ranges.get(name, each.max)
             words = {"min": each.min, "opt": each.opt, "max": most}
             if each.multiple_of != 1:
                 words["multiple_of"] = each.multiple_of
             said = ", ".join(f"{key}: {value}" for key, value in words.items() if value is not None)
-            yield f"  {quoted(name)}: {{{said}}}"
+            yield f"  {quoted(own)}: {{{said}}}"
+
+    def _ranges_by_name(self) -> Sequence[str]:
+        """What the dynamic dimensions are called, in order."""
+        return [self.dims.get(name, name) for name in self.program.ranges]
 
     def _in_order(self) -> Sequence[Definition]:
         """The definitions as they are used, each with those that it is made of behind it."""
@@ -135,14 +143,15 @@ class SpecDocument:
         classes = [words(each) for each in own.values() if len(words(each)) > 1]
         shared = common_words(classes)
         parts = {n for d in (self.model, *self.definitions) for n in (*d.parts, *d.weights)}
+        inputs = {slot.hint for slot, _ in self.model.inputs}
         found: dict[int, str] = {}
         for definition in definitions:
             said = words(own[id(definition)]) or ["part"]
             short = said[shared:] if len(said) > shared else said
             prefix = definition.hint.removesuffix(own[id(definition)]).lower()
             whole = [prefix, *said] if prefix else said
-            held = parts if definition.is_function() else set()
-            known = {*DTYPES, *SHAPE, *self.names.sizes, *found.values()}
+            held = parts | inputs if definition.is_function() else set()
+            known = {*LANGUAGE, *self.names.sizes, *self._ranges_by_name(), *found.values()}
             taken = TakenNames(known | held | self.operators | self.modules)
             part = words(last_word(definition.path, ""))
             options = ["_".join(each) for each in (short, whole, part, short)]
@@ -159,6 +168,7 @@ class _DefinitionLines:
     sizes: ConfigSizes
     reserved: set[str]
     main: dtype
+    renamed: Mapping[str, Dim]
     is_model: bool = False
     local: dict[int, str] = field(default_factory=dict)
     dims: dict[Dim, str] = field(default_factory=dict)
@@ -170,7 +180,7 @@ class _DefinitionLines:
             for size in type.shape.pieces:
                 if isinstance(size, Dim) and size not in self.dims and not self.is_model:
                     if str(size).isidentifier():
-                        self.dims[size] = str(size)
+                        self.dims[size] = self._size(size)
                     else:
                         self.dims[size] = free_name(
                             list("LMNPQR"), TakenNames({*taken, *self.dims.values()})
@@ -241,14 +251,17 @@ class _DefinitionLines:
             case SizeNumber():
                 return self.sizes.name(piece, self.definition) or str(piece.value)
             case Dim():
-                return self.dims.get(piece, str(piece))
+                return self.dims.get(piece) or self._size(piece)
             case Keyword():
                 return "" if piece.is_default else f", {piece.name}={self._piece(piece.value)}"
         return str(piece)
 
+    def _size(self, size: Dim) -> str:
+        return str(size.substitute(self.renamed) if self.renamed else size)
+
     def type(self, type: TypeText) -> str:
         """A type, with the names of sizes."""
-        name = _FLOATS if type.dtype is self.main else type.dtype.name
+        name = FLOATS if type.dtype is self.main else type.dtype.name
         return name + (self._text(type.shape) if len(type.shape.pieces) > 1 else "[()]")
 
 

@@ -4,9 +4,13 @@ import itertools
 import re
 from collections.abc import Iterable, Sequence, Set as AbstractSet
 
+from tripybuild.importer.spec_writer.definition import Definition
 from tripybuild.importer.spec_writer.texts import Slot, is_name
+from tripybuild.schema.snippets.vocabularies import DTYPES, SHAPE
 
 _BETWEEN = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])|\W+", re.ASCII)
+FLOATS = "F"  # the name of the dtype that floats have by default
+LANGUAGE = frozenset({FLOATS, *DTYPES, *SHAPE})  # what names of a spec mean everywhere
 _LETTERS = {"x": "xyzuvw", "H": "HWDLMN"}  # names of inputs, and of sizes that they say
 
 
@@ -59,6 +63,35 @@ def free_name(options: Sequence[str], taken: TakenNames, without: str = "") -> s
         if name not in taken and name != without and is_name(name):
             return name
     return taken.numbered(options[-1])
+
+
+def rename_inputs(model: Definition, taken: Iterable[str]) -> dict[str, str]:
+    """Call inputs otherwise that are called as what the model calls; give those names, by the old.
+
+    Args:
+        model: The model's own definition.
+        taken: Names that mean something in the spec, those of the inputs among them.
+    """
+    used = TakenNames({*taken, *(slot.hint for slot, _ in model.outputs), *LANGUAGE})
+    found = {}
+    for slot, _ in model.inputs:
+        if slot.hint in model.operators or slot.hint in LANGUAGE:
+            found[slot.hint] = name = free_name([f"{slot.hint}_input"], used)
+            used.add(name)
+            slot.hint = name
+    return found
+
+
+def rename_dims(dims: Iterable[str], taken: AbstractSet[str]) -> dict[str, str]:
+    """Other names for dynamic dimensions that are called as something else in the spec."""
+    own = [*dims]
+    used = TakenNames({*own, *taken, *LANGUAGE})
+    found = {}
+    for name in own:
+        if name in taken or name in LANGUAGE:
+            found[name] = free_name([f"{name}_size"], used)
+            used.add(found[name])
+    return found
 
 
 def local_name(slot: Slot, taken: TakenNames, reserved: AbstractSet[str]) -> str:
