@@ -6,7 +6,6 @@ page's own files are a registry.
 
 import re
 from pathlib import Path
-from typing import get_args
 
 import pytest
 import sections
@@ -15,6 +14,7 @@ import yaml
 from tripybuild.model.graph_builder import build
 from tripybuild.packages.libraries import model_libraries
 from tripybuild.schema.entries import StrictModel
+from tripybuild.schema.keys import models, title
 from tripybuild.schema.kinds import REGISTRY_KINDS
 
 ROOT = Path(__file__).parent.parent
@@ -22,27 +22,7 @@ PAGE = ROOT / "docs" / "operators-reference.md"
 FIRST = "tripybuild: 1\n"
 
 
-def models(root):
-    """A model, and those of its fields."""
-    found, wanted = {}, [root]
-    while wanted:
-        each = wanted.pop()
-        if isinstance(each, type) and issubclass(each, StrictModel):
-            if each not in found:
-                found[each] = True
-                wanted += [field.annotation for field in each.model_fields.values()]
-        else:
-            wanted += get_args(each)
-    return list(found)
-
-
 MODELS = list(dict.fromkeys(each for kind in REGISTRY_KINDS.values() for each in models(kind)))
-
-
-def title(model):
-    """`StockRefusalEntry` is explained under `Stock refusal`."""
-    name = re.sub("(Entry|File|Body)$", "", model.__name__)
-    return re.sub("(?<=[a-z])(?=[A-Z])", " ", name).capitalize()
 
 
 def topics():

@@ -16,10 +16,7 @@ Sizes = dict[Name, int]
 PEER_LIBRARIES = ("transformers", "diffusers", "torchvision", "torch", "oracles")
 PeerName = Annotated[
     str,
-    Field(
-        pattern=rf"^({'|'.join(PEER_LIBRARIES)})(\.[A-Za-z]\w*)+$",
-        description="A class or function of a library, or of the oracles of the tests.",
-    ),
+    Field(pattern=rf"^({'|'.join(PEER_LIBRARIES)})(\.[A-Za-z]\w*)+$"),
 ]
 
 
@@ -28,52 +25,22 @@ class DrawEntry(StrictModel):
 
     model_config = ConfigDict(populate_by_name=False)
 
-    as_: str | None = Field(
-        default=None,
-        alias="as",
-        description="The argument's name there; the same by default, and none where it is empty.",
-    )
-    draw: Draw = Field(
-        default="normal",
-        description="`padding` is ones and then zeros, `mask` ones and zeros anywhere, with a one "
-        "in each row; `start` is the position at which a piece starts.",
-    )
-    below: int | str | None = Field(
-        default=None,
-        description="Integers from 0 to below this: a number, a size, or a key of the config.",
-    )
-    values: int | float | bool | list[Any] | None = Field(
-        default=None, description="The values themselves, or the one that all have."
-    )
+    as_: str | None = Field(default=None, alias="as")
+    draw: Draw = "normal"
+    below: int | str | None = None
+    values: int | float | bool | list[Any] | None = None
 
 
 class EntryTestEntry(StrictModel):
     """One call that is compared."""
 
-    method: str | None = Field(
-        default=None, description="The method that is called; the object itself by default."
-    )
-    keywords: dict[str, Any] = Field(
-        default_factory=dict, description="Further arguments of that call."
-    )
-    shapes: list[Sizes] = Field(
-        default_factory=list,
-        description="Dynamic sizes to compare at; the first are the static ones, too.",
-    )
-    along: Name | None = Field(
-        default=None, description="The size along which a call is cut into `pieces`."
-    )
-    pieces: list[int] = Field(
-        default_factory=list,
-        description="How long the pieces are. State goes from one to the next, and together they "
-        "must give what one call does that sees everything.",
-    )
+    method: str | None = None
+    keywords: dict[str, Any] = Field(default_factory=dict)
+    shapes: list[Sizes] = Field(default_factory=list)
+    along: Name | None = None
+    pieces: list[int] = Field(default_factory=list)
     inputs: dict[Name, DrawEntry] = Field(default_factory=dict)
-    outputs: dict[Name, str] = Field(
-        default_factory=dict,
-        description="Where each output is in the result, as `hidden_states.1`. By default the "
-        "result is the only one, has them in order, or by name.",
-    )
+    outputs: dict[Name, str] = Field(default_factory=dict)
 
 
 class TestEntry(EntryTestEntry):
@@ -82,32 +49,11 @@ class TestEntry(EntryTestEntry):
     __test__ = False  # no test of pytest's, whatever its name
 
     against: PeerName
-    published: PeerName | None = Field(
-        default=None,
-        description="What makes the full size, without arguments; by default `against` does, of "
-        "the model's own `config`.",
-    )
-    config: dict[str, Any] = Field(
-        default_factory=dict,
-        description="What its config class and the model are made of, over the model's `config`.",
-    )
-    arguments: dict[str, Any] = Field(
-        default_factory=dict, description="Further arguments that it is made with."
-    )
-    sizes: dict[Name, Any] = Field(
-        default_factory=dict, description="Sizes of the model, as `--set` sets them."
-    )
-    entries: dict[Name, EntryTestEntry] = Field(
-        default_factory=dict,
-        description="The calls by the name of the model's entry, where they differ from the above.",
-    )
-    seed: int = Field(default=0, description="That of weights and inputs.")
-    tolerance: dict[FloatingPoint, float] = Field(
-        default_factory=dict,
-        description="The largest difference in each dtype, as a part of the root mean square.",
-    )
-    invariant: list[str] = Field(
-        default_factory=list,
-        description="Weights that no output depends on, as the bias of keys; of each other weight "
-        "the comparison must notice a change.",
-    )
+    published: PeerName | None = None
+    config: dict[str, Any] = Field(default_factory=dict)
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    sizes: dict[Name, Any] = Field(default_factory=dict)
+    entries: dict[Name, EntryTestEntry] = Field(default_factory=dict)
+    seed: int = 0
+    tolerance: dict[FloatingPoint, float] = Field(default_factory=dict)
+    invariant: list[str] = Field(default_factory=list)

@@ -40,31 +40,12 @@ RESULT, RESULTS = "result", "results"
 class CompositionEntry(StrictModel):
     """What an operator of another system is here."""
 
-    means: str | CasesEntry = Field(
-        description="The snippet over its parameters; several results are a list."
-    )
-    when: Expression = Field(
-        default=True, description="The calls that it is this for; others are refused."
-    )
-    ignores: list[str] = Field(
-        default_factory=list, description="Parameters that say nothing about the results."
-    )
-    opset: int | None = Field(
-        default=None,
-        ge=1,
-        le=NEWEST,
-        description="Since which opset an operator of ONNX means this.",
-    )
-    before: int | None = Field(
-        default=None,
-        gt=OLDEST,
-        le=NEWEST,
-        description="From which opset on it means something else.",
-    )
-    examples: list[str] = Field(
-        default_factory=list,
-        description="Calls that are compared with the other system: `addmm(float32[4], ...)`.",
-    )
+    means: str | CasesEntry
+    when: Expression = True
+    ignores: list[str] = Field(default_factory=list)
+    opset: int | None = Field(default=None, ge=1, le=NEWEST)
+    before: int | None = Field(default=None, gt=OLDEST, le=NEWEST)
+    examples: list[str] = Field(default_factory=list)
 
 
 Compositions = Annotated[list[CompositionEntry], Field(min_length=1)]
@@ -76,10 +57,7 @@ class ForeignSystemFile(StrictModel):
     tripybuild: Literal[1]
     foreign: Literal["aten", "onnx"]
     doc: Doc
-    ignores: list[str] = Field(
-        default_factory=list,
-        description="Parameters that say nothing about the results, of whichever operator.",
-    )
+    ignores: list[str] = Field(default_factory=list)
     operators: dict[str, str | CompositionEntry | Compositions] = Field(default_factory=dict)
 
 

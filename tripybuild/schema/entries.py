@@ -76,16 +76,14 @@ def _without_plugins() -> Iterator[None]:
 class CaseEntry(StrictModel):
     """What a snippet is in one case."""
 
-    when: Expression = Field(default=True, description="Where it is this one; the last has none.")
-    then: str = Field(description="The snippet: an expression, or lines and `return`.")
+    when: Expression = True
+    then: str
 
 
 class CasesEntry(StrictModel):
     """A snippet that is one of several: the first whose condition holds."""
 
-    let: str | None = Field(
-        default=None, description="Lines of `name = expression` that all cases read."
-    )
+    let: str | None = None
     cases: list[CaseEntry]
 
 
@@ -99,21 +97,13 @@ class DifferenceEntry(StrictModel):
 class ForeignEntry(StrictModel):
     """Another system's operator, called with what this one is called with."""
 
-    call: str = Field(description="Its call, as in `softmax.int(input, dim)`.")
-    when: Expression = Field(default=True, description="The calls that it can say, too.")
-    reads: dict[Name, Expression] = Field(
-        default_factory=dict, description="Arguments, as expressions over the other's arguments."
-    )
-    reads_when: Expression = Field(
-        default=True, description="The calls of it that are read, over its arguments."
-    )
-    ignores: list[str] = Field(
-        default_factory=list, description="Its arguments that say nothing about the results."
-    )
+    call: str
+    when: Expression = True
+    reads: dict[Name, Expression] = Field(default_factory=dict)
+    reads_when: Expression = True
+    ignores: list[str] = Field(default_factory=list)
     differs: dict[Code, DifferenceEntry] = Field(default_factory=dict)
-    opset: int | None = Field(
-        default=None, ge=1, description="Since which opset an operator of ONNX means this."
-    )
+    opset: int | None = Field(default=None, ge=1)
 
 
 class AliasEntry(StrictModel):
@@ -121,9 +111,6 @@ class AliasEntry(StrictModel):
 
     tensor: Method | list[Method] | None = None
     reflected: Method | None = None
-    names: list[SnakeCase] = Field(
-        default_factory=list,
-        description="Functions of other systems that are nearest to it, for suggestions alone.",
-    )
+    names: list[SnakeCase] = Field(default_factory=list)
     onnx: str | ForeignEntry | list[str | ForeignEntry] | None = None
     aten: str | ForeignEntry | list[str | ForeignEntry] | None = None

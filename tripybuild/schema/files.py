@@ -31,9 +31,7 @@ class InputEntry(StrictModel):
 
     type: str
     optional: bool = False
-    constant: Expression = Field(
-        default=False, description="Must be known when the engine is built, where this holds."
-    )
+    constant: Expression = False
     doc: Doc
 
 
@@ -41,10 +39,8 @@ class AttributeEntry(StrictModel):
     """A Python value that the operator takes."""
 
     type: str
-    default: Expression = Field(
-        default=None, description="An expression; without it the argument is required."
-    )
-    keywords: bool = Field(default=False, description="Takes all other keyword arguments.")
+    default: Expression = None
+    keywords: bool = False
     doc: Doc
 
 
@@ -52,9 +48,7 @@ class OutputEntry(StrictModel):
     """A tensor that the operator gives."""
 
     type: str
-    aliases: str | None = Field(
-        default=None, description="The input whose buffer this output reuses."
-    )
+    aliases: str | None = None
     doc: Doc
 
 
@@ -63,7 +57,7 @@ class LawEntry(StrictModel):
 
     that: Expression
     message: str
-    hint: str | None = Field(default=None, description="What to do where it does not hold.")
+    hint: str | None = None
 
 
 class ToleranceEntry(StrictModel):
@@ -76,10 +70,7 @@ class ToleranceEntry(StrictModel):
 class ExampleEntry(StrictModel):
     """A call with what it gives, or the law that it breaks."""
 
-    sizes: dict[Name, int] = Field(
-        default_factory=dict,
-        description="Symbols of a call that fails only where it runs, with these sizes.",
-    )
+    sizes: dict[Name, int] = Field(default_factory=dict)
     call: str
     gives: Expression = None
     fails: str | None = None
@@ -95,28 +86,16 @@ class ModuleExampleEntry(StrictModel):
 class CostEntry(StrictModel):
     """What a call costs, as expressions over the sizes."""
 
-    flops: Expression = Field(
-        default=None,
-        description="Its operations; by default those of the decomposition, or one per element.",
-    )
-    bytes: Expression = Field(
-        default=None, description="What it reads and writes; by default its inputs and outputs."
-    )
-    turns: Expression = Field(
-        default=None,
-        description="How often its bodies run, whose cost counts as often; by default never.",
-    )
+    flops: Expression = None
+    bytes: Expression = None
+    turns: Expression = None
 
 
 class OperatorBody(StrictModel):
     """What an operator and a family of operators both can say."""
 
-    inline: bool = Field(
-        default=False, description="Composed at call time; leaves no operation of its own."
-    )
-    kind: Literal["movement"] | None = Field(
-        default=None, description="`movement` takes elements elsewhere and computes nothing."
-    )
+    inline: bool = False
+    kind: Literal["movement"] | None = None
     doc: Doc | None = None
     types: dict[Name, list[str]] = Field(default_factory=dict)
     inputs: dict[Name, InputEntry] = Field(default_factory=dict)
@@ -128,10 +107,7 @@ class OperatorBody(StrictModel):
     on_sizes: Expression = None
     shortcut: Expression = None
     decompose: str | CasesEntry | None = None
-    equivalents: list[str] = Field(
-        default_factory=list,
-        description="Expressions that compute the same; importers say them with the operator.",
-    )
+    equivalents: list[str] = Field(default_factory=list)
     reference: str | CasesEntry | None = None
     lower: dict[Literal["tensorrt", "stablehlo", "onnx"], str | CasesEntry] = Field(
         default_factory=dict
@@ -139,13 +115,7 @@ class OperatorBody(StrictModel):
     targets: dict[str, TargetEntry] = Field(default_factory=dict)
     tolerance: dict[str, ToleranceEntry] = Field(default_factory=dict)
     random: bool = False
-    sample: dict[Name, Expression] = Field(
-        default_factory=dict,
-        description="Sizes (by default 2, 3, and so on; two for `*S`), and what else a test gives: "
-        "attributes, generators of data, "
-        "`D: '[int32, any]'` for the dtypes of `list[D[*S]]`, and for a region an expression on "
-        "the names of what it takes, such as `body: '[state[0] + 1]'`.",
-    )
+    sample: dict[Name, Expression] = Field(default_factory=dict)
     examples: list[ExampleEntry] = Field(default_factory=list)
     aliases: AliasEntry | None = None
     cost: CostEntry | None = None
@@ -158,9 +128,7 @@ class OperatorFile(OperatorBody):
 
     tripybuild: Literal[1]
     op: SnakeCase
-    like: str | None = Field(
-        default=None, description="The family, with its parameters: `unary(kind=...)`."
-    )
+    like: str | None = None
 
 
 class FamilyFile(OperatorBody):
@@ -168,13 +136,9 @@ class FamilyFile(OperatorBody):
 
     tripybuild: Literal[1]
     family: Name
-    extends: str | None = Field(
-        default=None, description="A family that this one refines, with its parameters."
-    )
+    extends: str | None = None
     parameters: list[Name] = Field(default_factory=list)
-    defaults: dict[Name, Expression] = Field(
-        default_factory=dict, description="What parameters are that an operator does not give."
-    )
+    defaults: dict[Name, Expression] = Field(default_factory=dict)
 
 
 class PartInputEntry(StrictModel):
@@ -197,23 +161,15 @@ class StateEntry(StrictModel):
     """A tensor that is kept from call to call."""
 
     type: str
-    first: Expression = Field(
-        default=None, description="The number that fills it before the first call."
-    )
+    first: Expression = None
     doc: str | None = None
 
 
 class ModuleWeightEntry(WeightEntry):
     """A weight of a module, and how its Python class differs: in ranks, or in taking more."""
 
-    ranks: list[int] = Field(
-        default_factory=list,
-        description="Other ranks that a tensor for it may have.",
-    )
-    optional: Expression = Field(
-        default=False,
-        description="Where the parameter does not exist unless the caller gives it.",
-    )
+    ranks: list[int] = Field(default_factory=list)
+    optional: Expression = False
 
 
 class RangeEntry(StrictModel):
@@ -230,20 +186,13 @@ class PartEntry(StrictModel):
 
     doc: Doc | None = None
     sizes: list[Name] | dict[Name, Expression | SizeEntry] = Field(default_factory=list)
-    types: dict[Name, str | list[str]] = Field(
-        default_factory=dict, description="The dtype of a name, or those that it can have."
-    )
-    requires: dict[Code, LawEntry | Expression] = Field(
-        default_factory=dict, description="Laws about the sizes."
-    )
+    types: dict[Name, str | list[str]] = Field(default_factory=dict)
+    requires: dict[Code, LawEntry | Expression] = Field(default_factory=dict)
     inputs: dict[Name, str | PartInputEntry] = Field(default_factory=dict)
     parts: dict[Name, Expression] = Field(default_factory=dict)
     constants: dict[Name, str] = Field(default_factory=dict)
     weights: dict[Name, str | WeightEntry] = Field(default_factory=dict)
-    prepared: dict[Name, Expression] = Field(
-        default_factory=dict,
-        description="Tensors that are computed from weights once, when an executable is built.",
-    )
+    prepared: dict[Name, Expression] = Field(default_factory=dict)
     state: dict[Name, str | StateEntry] = Field(default_factory=dict)
     steps: dict[str, Expression] = Field(default_factory=dict)
     next: dict[Name, Expression] = Field(default_factory=dict)
@@ -255,9 +204,7 @@ class ModuleFile(PartEntry):
 
     tripybuild: Literal[1]
     module: Name
-    extends: Name | None = Field(
-        default=None, description="A module whose entries this one takes, but for its own."
-    )
+    extends: Name | None = None
     doc: Doc
     weights: dict[Name, str | ModuleWeightEntry] = Field(  # type: ignore[assignment]  # of a narrower kind
         default_factory=dict
@@ -272,20 +219,12 @@ FileList = Annotated[list[str], Field(min_length=1)]
 class WeightsEntry(StrictModel):
     """Where the weights of a model are, and what they are called there."""
 
-    file: str | FileList = Field(
-        description="A safetensors file, a list of them, or an index of shards."
-    )
-    package: str | None = Field(
-        default=None, description="An installed distribution that holds the file."
-    )
-    tensors: dict[Name, str | WeightEntry] = Field(
-        default_factory=dict, description="Weights of the model itself, which its steps read."
-    )
+    file: str | FileList
+    package: str | None = None
+    tensors: dict[Name, str | WeightEntry] = Field(default_factory=dict)
     prefix: str = ""
     rename: dict[str, str] = Field(default_factory=dict)
-    convert: bool = Field(
-        default=False, description="Whether floating-point weights take the declared dtype."
-    )
+    convert: bool = False
     unused: list[str] = Field(default_factory=list)
 
 
@@ -311,38 +250,25 @@ class ModelFile(StrictModel):
     tripybuild: Literal[1]
     model: Name
     doc: Doc | None = None
-    registry: str | list[str] = Field(
-        default_factory=list,
-        description="Folders beside this file, or below, that declare operators and modules.",
-    )
+    registry: str | list[str] = Field(default_factory=list)
     use: dict[str, list[Name] | UseEntry] = Field(default_factory=dict)
     config: Configuration = None
     sizes: dict[Name, SizeTree] = Field(default_factory=dict)
     types: dict[Name, str] = Field(default_factory=dict)
-    requires: dict[Code, LawEntry | Expression] = Field(
-        default_factory=dict, description="Laws about the sizes."
-    )
+    requires: dict[Code, LawEntry | Expression] = Field(default_factory=dict)
     inputs: dict[Name, str] = Field(default_factory=dict)
     ranges: dict[Name, RangeEntry] = Field(default_factory=dict)
     parts: dict[Name, Expression] = Field(default_factory=dict)
     constants: dict[Name, str] = Field(default_factory=dict)
-    prepared: dict[Name, Expression] = Field(
-        default_factory=dict,
-        description="Tensors that are computed from weights once, when an executable is built.",
-    )
+    prepared: dict[Name, Expression] = Field(default_factory=dict)
     state: dict[Name, str | StateEntry] = Field(default_factory=dict)
     steps: dict[str, Expression] = Field(default_factory=dict)
     next: dict[Name, Expression] = Field(default_factory=dict)
     outputs: dict[str, Expression] = Field(default_factory=dict)
-    entries: Annotated[dict[Name, EntryPoint], Field(min_length=1)] = Field(
-        default_factory=dict,
-        description="Functions over the same parts, in the place of `inputs` and `outputs`.",
-    )
+    entries: Annotated[dict[Name, EntryPoint], Field(min_length=1)] = Field(default_factory=dict)
     weights: str | FileList | WeightsEntry | None = None
     define: dict[Name, PartEntry] = Field(default_factory=dict)
-    test: TestEntry | None = Field(
-        default=None, description="What the model is compared with; nothing is compiled of it."
-    )
+    test: TestEntry | None = None
 
 
 class DefinitionsFile(StrictModel):
@@ -353,7 +279,5 @@ class DefinitionsFile(StrictModel):
     use: dict[str, list[Name] | UseEntry] = Field(default_factory=dict)
     sizes: dict[Name, SizeTree] = Field(default_factory=dict)
     types: dict[Name, str] = Field(default_factory=dict)
-    requires: dict[Code, LawEntry | Expression] = Field(
-        default_factory=dict, description="Laws about the sizes."
-    )
+    requires: dict[Code, LawEntry | Expression] = Field(default_factory=dict)
     define: dict[Name, PartEntry]

@@ -13,9 +13,7 @@ class SizeEntry(StrictModel):
     """A size (or another Python value) that a module is made with."""
 
     type: str = "int"
-    optional: bool = Field(
-        default=False, description="None may be given, which stands for the default."
-    )
+    optional: bool = False
     default: Expression = None
     doc: Doc
 
@@ -45,13 +43,7 @@ else:
         ],
     )
 
-Configuration = Annotated[
-    str | dict[str, Any] | None,
-    Field(
-        description="A file of JSON beside this one, or its values, which `--config` replaces. "
-        "Sizes read them as `config.width`, or `config.get('width', 8)`."
-    ),
-]
+Configuration = str | dict[str, Any] | None
 
 
 class UseEntry(StrictModel):
@@ -60,6 +52,4 @@ class UseEntry(StrictModel):
     model_config = ConfigDict(populate_by_name=False)
 
     take: list[Name]
-    bound: dict[Name, Expression] = Field(
-        default_factory=dict, alias="with", description="Its sizes and dtypes, as expressions."
-    )
+    bound: dict[Name, Expression] = Field(default_factory=dict, alias="with")

@@ -13,18 +13,10 @@ class RefusalEntry(StrictModel):
 
     when: Expression
     why: str
-    says: str | list[str] = Field(
-        default_factory=list, description="A part of the target's own message, or several."
-    )
-    silent: bool = Field(
-        default=False, description="The target builds it, and then computes something else."
-    )
-    gpus: list[str] = Field(
-        default_factory=list, description="The GPUs for which it is so; without, all of them."
-    )
-    sample: dict[Name, Expression] = Field(
-        default_factory=dict, description="What the operator's own sample does not show."
-    )
+    says: str | list[str] = Field(default_factory=list)
+    silent: bool = False
+    gpus: list[str] = Field(default_factory=list)
+    sample: dict[Name, Expression] = Field(default_factory=dict)
 
 
 class BuildEntry(StrictModel):
@@ -32,9 +24,7 @@ class BuildEntry(StrictModel):
 
     when: Expression
     why: str
-    sample: dict[Name, Expression] = Field(
-        default_factory=dict, description="What the operator's own sample does not show."
-    )
+    sample: dict[Name, Expression] = Field(default_factory=dict)
 
 
 class TargetEntry(StrictModel):
@@ -45,22 +35,17 @@ class TargetEntry(StrictModel):
 
     refuses: dict[Code, RefusalEntry | Expression] = Field(default_factory=dict)
     builds: dict[Code, BuildEntry | Expression] = Field(default_factory=dict)
-    static: list[str] = Field(
-        default_factory=list,
-        description="Sizes of the sample that must be numbers: `C`, all of `K`, or `S[dim]`.",
-    )
+    static: list[str] = Field(default_factory=list)
 
 
 class StockRefusalEntry(StrictModel):
     """What a target says to many operators, and how far a network comes before it says so."""
 
     why: str
-    says: str | list[str] = Field(description="Parts of the target's own messages.")
+    says: str | list[str]
     level: Literal["builder", "shape", "build"]
-    when: Expression = Field(default=True, description="Over `types`, the dtypes of the call.")
-    gpus: list[str] = Field(
-        default_factory=list, description="The GPUs for which it is so; without, all of them."
-    )
+    when: Expression = True
+    gpus: list[str] = Field(default_factory=list)
 
 
 class StockBuildEntry(StrictModel):
@@ -72,10 +57,8 @@ class StockBuildEntry(StrictModel):
     """
 
     why: str
-    when: Expression = Field(default=None, description="Over `types`, the dtypes of the call.")
-    default: bool = Field(
-        default=False, description="The reason for engines of dtypes that no operator explains."
-    )
+    when: Expression = None
+    default: bool = False
 
 
 class CommonFactsEntry(StrictModel):
@@ -83,13 +66,9 @@ class CommonFactsEntry(StrictModel):
 
     refuses: dict[Code, StockRefusalEntry] = Field(default_factory=dict)
     builds: dict[Code, StockBuildEntry] = Field(default_factory=dict)
-    gpus: list[str] = Field(
-        default_factory=list, description="What it builds for, from the oldest on."
-    )
-    needs: dict[Name, str] = Field(
-        default_factory=dict, description="The first of these GPUs that computes with a dtype."
-    )
-    gate: str | None = Field(default=None, description="What is said where the GPU is older.")
+    gpus: list[str] = Field(default_factory=list)
+    needs: dict[Name, str] = Field(default_factory=dict)
+    gate: str | None = None
 
 
 class TargetsFile(StrictModel):
