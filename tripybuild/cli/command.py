@@ -23,6 +23,7 @@ from tripybuild.cli.console import (
     write_note,
 )
 from tripybuild.cli.interrupts import INTERRUPTED
+from tripybuild.cli.usage_errors import CODES as USAGE_CODES, USAGE
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process.memory import is_out_of_memory, memory_error
 
@@ -109,7 +110,10 @@ def _show(answer: CommandResult, *, json: bool, form: DiagnosticFormat) -> int:
         write_data(answer.text)
         report(answer.diagnostics, form)
     write_note(answer.remark)
-    return (FAILED if answer.diagnostics else 0) if answer.code is None else answer.code
+    if answer.code is not None:
+        return answer.code
+    misused = any(each.code in USAGE_CODES for each in answer.diagnostics)
+    return USAGE if misused else FAILED if answer.diagnostics else 0
 
 
 def _internal(error: Exception) -> Diagnostic:

@@ -6,11 +6,12 @@ needs.
 
 import contextlib
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from tripybuild.cli.command import handle_output_error
+from tripybuild.cli.command import CommandResult, conclude, handle_output_error
+from tripybuild.cli.command_line import PROGRAM, CommandLine
 from tripybuild.cli.commands.bench import bench_models
 from tripybuild.cli.commands.check import check_model
 from tripybuild.cli.commands.compile import compile_model
@@ -26,7 +27,12 @@ from tripybuild.cli.commands.new import new_model, new_operator
 from tripybuild.cli.commands.opt import optimize
 from tripybuild.cli.commands.run import run_executable
 from tripybuild.cli.commands.trace import trace_function
+from tripybuild.cli.console import DiagnosticFormat
 from tripybuild.cli.interrupts import INTERRUPTED
+from tripybuild.cli.usage_errors import USAGE, set_command_line, usage_diagnostics
+
+# Typer exports no other name of it, and newer versions have their own copy of click.
+UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 
 app = typer.Typer(
     help="Declare operators and models in YAML; compile them to executables.",
@@ -82,9 +88,25 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError):  # it is closed, or a test's
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    line, root = CommandLine(sys.argv[1:]), typer.main.get_command(app)
+    set_command_line(line, root)
     try:
-        app(prog_name="tripybuild")
+        code = root.main(prog_name=PROGRAM, standalone_mode=False)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except OSError as error:  # `--version` and `--help` print by themselves
         sys.exit(handle_output_error(error))
+    except UsageError as error:
+        sys.exit(_refuse(error, line, root))
+    sys.exit(code or 0)
+
+
+def _refuse(error: Any, line: CommandLine, root: Any) -> int:
+    """Say what is wrong with the command line, in the form that it asks for."""
+    is_json = line.has("--json")
+    if not line.words or (type(error).__name__ == "NoArgsIsHelpError" and not is_json):
+        error.show()
+        return USAGE
+    found = usage_diagnostics(error, line, root)
+    form = DiagnosticFormat.CONCISE if "concise" in line.words else DiagnosticFormat.FULL
+    return conclude(lambda: CommandResult(diagnostics=found), json=is_json, form=form)

@@ -4,6 +4,13 @@ Invariant: each has a case in the tests. The codes of laws, `op/law`, are the re
 """
 
 CODES: dict[str, str] = {
+    # The command line
+    "unknown-command": "The program has no command of this name.",
+    "unknown-option": "The command has no option of this name.",
+    "missing-argument": "The command needs an argument, or an option its value.",
+    "extra-argument": "The command takes no further argument.",
+    "argument-value": "A value on the command line is not one that its option or argument takes.",
+    "conflicting-options": "Options or arguments on the command line do not go together.",
     # Reading a file
     "file-not-found": "There is no file at this path, or it is not a regular file.",
     "outside-folder": "A file may reference files in its own folder or below only.",

@@ -228,7 +228,7 @@ def test_watch_checks_again_at_each_save(cli, monkeypatch):
     assert err.count("Watching 1 file;") == 3
     assert (err.count("kernel-fits]"), out.count("shapes")) == (1, 1)
     assert "Traceback" not in err
-    assert cli("windows.yaml", "--watch", "--json")[0] == 1
+    assert cli("windows.yaml", "--watch", "--json")[0] == 2
 
 
 def test_a_function_of_python_is_checked(cli):
@@ -248,7 +248,7 @@ def test_a_function_of_python_is_checked(cli):
     parts = {each["path"]: each for each in answer["entries"][0]["parts"]}
     assert (code, list(parts)) == (0, ["", "inner", "forward"])
     assert parts["inner"]["flops"]["formula"] == "3*B"
-    assert cli("program.py:forward", "--weights", "x.safetensors")[0] == 1
+    assert cli("program.py:forward", "--weights", "x.safetensors")[0] == 2
     assert cli("program.py:forward", "--on", "h2000")[0] == 1
 
 

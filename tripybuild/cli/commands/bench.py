@@ -28,6 +28,7 @@ from tripybuild.cli.options import (
     WeightsPath,
     shape,
 )
+from tripybuild.cli.usage_errors import conflict, wrong_argument
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process.memory import format_bytes, resident_bytes
 from tripybuild.targets.table import DEFAULT, TARGETS
@@ -217,7 +218,7 @@ def _check_sources(sources: Sequence[Path], threaded: bool, how: Mapping[str, An
     if given and all(map(_is_executable, sources)):
         message = f"an executable is compiled already, and takes no `{given[0]}`"
         hint = "bench the spec that it was compiled from"
-        raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
+        raise conflict(message, hint, given[0])
 
 
 def _threaded_target(target: str, threads: int) -> str:
@@ -271,7 +272,7 @@ def _open_peer(text: str, threads: int | None) -> Program:
         peer = TorchPeer(load_module(asked)[0], threads)
     else:
         message, hint = f"`{text}` is no peer", "write `torch:FILE.py:model` or `onnx:FILE.onnx`"
-        raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
+        raise wrong_argument(message, hint, "--compare")
     return Program(kind, peer.prepare)
 
 

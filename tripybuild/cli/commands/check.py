@@ -21,7 +21,8 @@ from tripybuild.cli.options import (
     WeightsPath,
     shape,
 )
-from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, render, text_of
+from tripybuild.cli.usage_errors import conflict
+from tripybuild.errors.diagnostics import DiagnosticError, render, text_of
 
 if TYPE_CHECKING:
     from tripybuild.compiler.check.check import ModelCheck
@@ -76,10 +77,10 @@ def check_model(
     elif inputs:
         message = f"`{source}` declares its inputs itself"
         hint = "`--input` is for functions of Python files"
-        raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
+        raise conflict(message, hint, "--input")
     if json and watch:
         message = "`--json` is one document, and `--watch` has no end"
-        raise DiagnosticError(Diagnostic("wrong-value", message, hint="leave out one of them"))
+        raise conflict(message, "leave out one of them", "--watch")
     seen: set[Path] = {source if asked is None else asked.file}
     how: dict[str, Any] = {"on": on, "at": shapes.sizes if shapes else {}, "depth": depth}
 

@@ -25,6 +25,7 @@ from tripybuild.cli.options import (
     seconds,
     shape,
 )
+from tripybuild.cli.usage_errors import conflict
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, render, text_of
 from tripybuild.process.memory import format_bytes
 from tripybuild.process.output_files import check_overwrite
@@ -114,17 +115,17 @@ def compile_model(
     elif inputs:
         message = f"`{spec}` declares its inputs itself"
         hint = "`--input` is for functions of Python files"
-        raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
+        raise conflict(message, hint, "--input")
     path = output or Path(f"{spec.stem if asked is None else asked.name}{SUFFIX}")
     if output is not None or emit is None:
         _check_output_differs(path, spec)
     if emit is not None:
         if weights is not None:
             message = "`--emit` prints a form that holds no weights"
-            raise DiagnosticError(Diagnostic("wrong-value", message, hint="leave out `--weights`"))
+            raise conflict(message, "leave out `--weights`", "--weights")
         if buckets:
             message = "`--emit` prints what is compiled for one set of sizes"
-            raise DiagnosticError(Diagnostic("wrong-value", message, hint="leave out `--buckets`"))
+            raise conflict(message, "leave out `--buckets`", "--buckets")
         how: dict[str, Any] = {"sizes": chosen, "config": config, "entry": entry}
         if asked is not None:
             text = _emit_function(asked, inputs or [], emit, wanted)
@@ -133,7 +134,7 @@ def compile_model(
         return write_stage_text(text, emit, output)
     if entry is not None:
         message, hint = "an executable has all entries of its spec", "`--entry` is for `--emit`"
-        raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
+        raise conflict(message, hint, "--entry")
     how = {"shapes": wanted, "timeout": None if timeout is None else timeout.number}
     if asked is not None:
         return _save_executable(
@@ -196,7 +197,7 @@ def reject_spec_flags(spec: Path, **given: object) -> None:
     for name, (flag, hint) in flags.items():
         if given.get(name):
             message = f"`{spec}` is a Python function, and takes no `{flag}`"
-            raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
+            raise conflict(message, hint, flag)
 
 
 def _check_output_differs(path: Path, spec: Path) -> None:

@@ -18,7 +18,8 @@ from tripybuild.cli.options import (
     SizeSettings,
     WeightsPath,
 )
-from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, render, text_of
+from tripybuild.cli.usage_errors import conflict
+from tripybuild.errors.diagnostics import render, text_of
 from tripybuild.onnx.model import DEFAULT_OPSET, OPSETS
 from tripybuild.process.memory import format_bytes
 
@@ -82,7 +83,7 @@ def export_model(
     elif inputs:
         message = f"`{source}` declares its inputs itself"
         hint = "`--input` is for functions of Python files"
-        raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
+        raise conflict(message, hint, "--input")
     elif is_executable(source):
         result = _export_executable(source, request, registry, **own)
     else:

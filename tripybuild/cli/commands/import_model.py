@@ -13,6 +13,7 @@ from tripybuild.cli.command import CommandResult, command
 from tripybuild.cli.console import write_note
 from tripybuild.cli.function_reference import FunctionReference, load_value, program, user_code
 from tripybuild.cli.options import ArgumentSpec, InputFile, Inputs, Registries, infos
+from tripybuild.cli.usage_errors import conflict, wrong_argument
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process.atomic_write import write_error
 from tripybuild.process.memory import format_bytes
@@ -195,7 +196,7 @@ def _read(
         return read_source(source, request, registry)
     if request.constants:
         message = f"`{source}` is a module of PyTorch, which takes no `--constant`"
-        raise DiagnosticError(Diagnostic("wrong-value", message))
+        raise conflict(message, None, "--constant")
     return _read_python(asked, request, registry, inputs)
 
 
@@ -249,7 +250,7 @@ def _peer(text: str) -> Any:
     if asked is None:
         message = f"`{text}` is no module of a Python file"
         hint = "`--verify-with` takes `FILE.py:model`"
-        raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
+        raise wrong_argument(message, hint, "--verify-with")
     return load_module(asked)[0]
 
 

@@ -21,6 +21,7 @@ from tripybuild.cli.options import (
     shape,
     source,
 )
+from tripybuild.cli.usage_errors import conflict
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def run_executable(
         given = {name: array for name, array in drawn.items() if name not in own} | given
     elif asked or below:
         message = "`--shapes` and `--below` are for inputs that are drawn"
-        raise DiagnosticError(Diagnostic("wrong-value", message, hint="add `--random`"))
+        raise conflict(message, "add `--random`", "--shapes" if asked else "--below")
     kept = None if state is None else session_of_file(state, loaded, chosen, given)
     call = chosen if kept is None else kept.entry(chosen.name)
     start = time.perf_counter()

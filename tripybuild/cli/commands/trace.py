@@ -8,7 +8,7 @@ import typer
 from tripybuild.cli.command import CommandResult, command
 from tripybuild.cli.commands.compile import FORMS, form, write_stage_text
 from tripybuild.cli.options import Inputs
-from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.cli.usage_errors import wrong_argument
 
 
 @command
@@ -43,6 +43,6 @@ def trace_function(
     if asked is None:
         message = f"`{function}` names no function of a Python file"
         hint = "write `model.py:forward`; `tripybuild compile --emit trace` shows specs"
-        raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
+        raise wrong_argument(message, hint)
     text = session.emit_graph(record_program(asked, inputs or []).compiler_input, emit)
     return write_stage_text(text, emit, output)
