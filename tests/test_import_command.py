@@ -170,6 +170,29 @@ def test_scaffolds_are_written_for_what_is_not_read(model: Path, tmp_path: Path)
     assert (code, "error[file-exists]" in text) == (1, True)
 
 
+def test_a_foreign_domain_has_no_scaffold_and_a_model_without_inputs_no_spec(
+    tmp_path: Path,
+) -> None:
+    onnx = pytest.importorskip("onnx", reason="onnx is not installed")
+    text = '<ir_version: 10, opset_import: ["" : 20, "own" : 1]>'
+    for body, words in (
+        ("g (float[2] x) => (float[2] y) { y = own.Foo (x) }", "No scaffold for operators of"),
+        ("g () => (float[2] y) <float[2] w = {1, 2}> { y = Relu (w) }", "has no inputs, which a"),
+    ):
+        onnx.save(onnx.parser.parse_model(f"{text} {body}"), tmp_path / "m.onnx")
+        given = ("import", tmp_path / "m.onnx", "-o", tmp_path / "o", "--scaffold", tmp_path / "s")
+        code, said = ran(*given)
+        assert (code, words in said) == (1, True), said
+        assert [each.name for each in tmp_path.iterdir()] == ["m.onnx"]
+
+
+def test_a_folder_in_the_place_of_a_file_is_not_replaced(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "block.safetensors").mkdir()
+    code, text = ran("import", f"{model}:block", "-o", tmp_path, "--force")
+    assert (code, "block.safetensors` already exists" in text) == (1, True), text
+    assert len([*tmp_path.iterdir()]) == 1
+
+
 def test_a_difference_is_a_failure(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -379,6 +402,7 @@ def test_a_spec_reads_the_checkpoint_as_it_is(folder: Path, tmp_path: Path) -> N
         ({"architectures": []}, "names no class of a model"),
         ({"architectures": ["BertConfig"]}, "has no model `BertConfig`"),
         ({"num_hidden_layers": 2}, "has no weights `encoder.layer.1"),
+        ({"num_hidden_layers": 100_000}, "`num_hidden_layers` = 100000, and the files have"),
         ({"hidden_size": 15}, "cannot be made of"),
         ({"vocab_size": 7}, ", and [7, "),
     ],

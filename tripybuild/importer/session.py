@@ -170,9 +170,8 @@ def write_foreign(
         DiagnosticError: With all that cannot be said.
     """
     if not program.graph.inputs:
-        message = f"`{program.name}` has no inputs, and gives the same at each call"
-        hint = "a spec has inputs: make what varies one of the model's"
-        raise DiagnosticError(Diagnostic("import-unsupported", message, hint=hint))
+        message = f"`{program.name}` has no inputs, which a spec must have"
+        raise DiagnosticError(Diagnostic("import-unsupported", message))
     try:
         calls = translate(program, registry, request.libraries(folder / SPEC))
     except UnreadProgramError as error:
@@ -236,10 +235,10 @@ def _link(source: Path, path: Path) -> None:
 
 def check_files(folder: Path, names: Sequence[str], *, force: bool) -> None:
     """Refuse to replace files, unless that is asked for."""
-    there = [name for name in names if os.path.lexists(folder / name)]
-    if there and not force:
-        message = f"`{folder / there[0]}` already exists"
-        hint = "`--force` replaces it, and `-o` names another folder"
+    there = [folder / name for name in names if os.path.lexists(folder / name)]
+    if (there and not force) or any(each.is_dir() for each in there):
+        message = f"`{there[0]}` already exists"
+        hint = "`--force` replaces files, and `-o` names another folder"
         raise DiagnosticError(Diagnostic("file-exists", message, hint=hint))
 
 
@@ -344,7 +343,8 @@ def source_outputs(
         return _run_onnx(path, program, request, inputs)
     except Exception as error:  # noqa: BLE001 - whatever the source raises for these inputs
         said = next(iter(str(error).splitlines()), "")
-        return f"it cannot be run: {type(error).__name__}: {said}"
+        refused = error.diagnostics[0].message if isinstance(error, DiagnosticError) else ""
+        return refused or f"it cannot be run: {type(error).__name__}: {said}"
 
 
 def _run_onnx(

@@ -55,7 +55,6 @@ def test_a_sum_of_a_size_that_no_input_has():
     [
         (model([node("Relu", "x", "y")], [X], [typed("y", shape=(2, 4))]), "the source states"),
         (model([node("Relu", "x", "y")], [X], [typed("y", "int64", (2, 3))]), "the source states"),
-        (model([node("Relu", "x", "y z")], [X], [untyped("z")]), "gives no result 1"),
     ],
 )
 def test_definitions_of_other_types_than_the_model_states(made, says):

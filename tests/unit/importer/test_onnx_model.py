@@ -1,5 +1,7 @@
 """Models of ONNX as foreign programs: nodes by their own version, names, sizes, functions."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from onnx import TensorProto, defs, helper
@@ -274,6 +276,29 @@ def test_functions_of_the_model_are_in_the_place_of_their_calls():
     assert found[1].results[0] is found[3].arguments["A"]
 
 
+def test_functions_that_call_others_twice_each():
+    names = [f"F{i}" for i in range(30)]
+    made = [
+        helper.make_function(
+            "own",
+            name,
+            ["a"],
+            ["b"],
+            [node(after, "a", "c", domain="own"), node(after, "c", "b", domain="own")],
+            [helper.make_opsetid("", 20), helper.make_opsetid("own", 1)],
+        )
+        for name, after in pairwise([*names, "Last"])
+    ]
+    made.append(
+        helper.make_function(
+            "own", "Last", ["a"], ["b"], [node("Relu", "a", "b")], [helper.make_opsetid("", 20)]
+        )
+    )
+    call = node("F0", "x", "y", domain="own")
+    with pytest.raises(DiagnosticError, match="it has more than 131072 nodes"):
+        load_model(model([call], [X], [Y], functions=made, domains=["own"]))
+
+
 def test_functions_without_an_end():
     body = [helper.make_node("loop", ["a"], ["b"], domain="own")]
     opsets = [helper.make_opsetid("", 20), helper.make_opsetid("own", 1)]
@@ -400,6 +425,11 @@ def test_what_cannot_be_imported(made, says):
         (model([node("Relu", "z", "y")], [X], [Y]), "`z`, which nothing before it gives"),
         (model([node("Relu", "x", "x")], [X], [Y]), "two values are called `x`"),
         (model([node("Relu", "x x", "y")], [X], [Y]), "has 2 inputs, and `Relu` has 1"),
+        (model([node("Relu", "", "y")], [X], [Y]), "has 0 inputs, and `Relu` needs 1"),
+        (model([node("Relu", "x", "y z")], [X], [Y]), "has 2 results, and `Relu` has 1"),
+        (model([node("Elu", "x", "y", alpha="a")], [X], [Y]), "`alpha` as string, and that of"),
+        (model([node("Relu", "x", "y")], [typed("")], [Y]), "one of its inputs has no name"),
+        (model([node("Relu", "x", "y")], [X], []), "it has no outputs"),
         (model([node("Relu", "x", "h")], [X], [Y]), "an output is `y`"),
         (model([node("Relu", "x", "y", alpha=0.5)], [X], [Y]), "has the attribute `alpha`"),
         (without_opsets(model([node("Relu", "x", "y")], [X], [Y])), "states no opset of ONNX's"),

@@ -177,6 +177,11 @@ def _write_scaffolds(error: "UnreadProgramError", folder: Path, taken: Sequence[
     from tripybuild.process.atomic_write import atomic_write_tree  # noqa: PLC0415 - the same
 
     texts = scaffolds(error, taken)
+    foreign = dict.fromkeys(n.domain for n in (e.node for e in error.failures) if n.domain)
+    for domain in foreign:
+        write_note(f"No scaffold for operators of `{domain}`: aliases name ONNX's own alone")
+    if not texts:
+        return
     check_files(folder, [*texts], force=False)
     try:
         folder.mkdir(parents=True, exist_ok=True)

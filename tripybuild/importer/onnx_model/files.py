@@ -6,7 +6,8 @@ that they are mapped like those of other files. A path that a model names stays 
 
 import math
 import mmap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -77,11 +78,25 @@ class OnnxFile:
         held = tensor.HasField("raw_data")
         if held:
             self._check_size(tensor, type, len(tensor.raw_data))
+        elif type.dtype.bits >= 8 and sum(len(each) for each in _numbers(tensor)) != math.prod(
+            type.shape
+        ):
+            found = sum(len(each) for each in _numbers(tensor))
+            message = f"{self.name}: `{tensor.name}` has {math.prod(type.shape)} elements, and"
+            raise DiagnosticError(Diagnostic("weights-malformed", f"{message} {found} are there"))
         return lambda: self._inline(tensor, type)
 
     def malformed(self, how: str) -> DiagnosticError:
         """Say what is wrong with the file."""
         return DiagnosticError(Diagnostic("onnx-malformed", f"{self.name}: {how}"))
+
+    @contextmanager
+    def refuse_bytes(self, attribute: str) -> Iterator[None]:
+        """Say of an attribute whose bytes are no UTF-8 that it is no text."""
+        try:
+            yield
+        except UnicodeDecodeError as error:
+            raise self.malformed(f"the attribute `{attribute}` is no text") from error
 
     def _inline(self, tensor: "TensorProto", type: TensorType) -> Array:
         from onnx import numpy_helper  # noqa: PLC0415 - an extra
@@ -149,6 +164,12 @@ class OnnxFile:
             return _view(self._maps[path], begin, count, type.dtype).reshape(type.shape)
 
         return load
+
+
+def _numbers(tensor: "TensorProto") -> Sequence[Sequence[float]]:
+    """The fields in which a file may have the elements of a tensor as numbers."""
+    whole = (tensor.int32_data, tensor.int64_data, tensor.uint64_data)
+    return (tensor.float_data, tensor.double_data, *whole)
 
 
 def read_file(path: Path) -> OnnxFile:

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
 NEWER = "ai.onnx"  # the domain of operators that the table does not have
 _DEEPEST = 64  # calls of functions and graphs inside of each other
+_MOST = 1 << 17  # nodes, each as often as the functions around it are called
 # What a function is not given, as an optional input of a call.
 ABSENT = ForeignValue("")
 
@@ -99,6 +100,7 @@ class GraphReader:
     def __init__(self, file: OnnxFile, sizes: DimensionNames) -> None:
         self.file, self.sizes = file, sizes
         self.weights: list[ForeignWeight] = []
+        self._count = 0
         self._functions = {(domain_of(f.domain), f.name): f for f in file.model.functions}
 
     def read_nodes(
@@ -162,6 +164,11 @@ class GraphReader:
         self, node: "NodeProto", scope: ValueScope, around: Surroundings
     ) -> Iterator[ForeignNode]:
         domain = domain_of(node.domain)
+        self._count += 1
+        if self._count > _MOST:
+            raise self.file.malformed(
+                f"it has more than {_MOST} nodes, those of functions included"
+            )
         reader = f"an input of the node `{node.name or node.op_type}`"
         inputs = [self._find(name, scope, reader) if name else None for name in node.input]
         said = metadata_of(node)
@@ -221,16 +228,11 @@ class GraphReader:
         found: dict[str, Any] = {}
         if formals is not None:
             names, found = [*formals.inputs], dict(formals.defaults)
-        if formals is not None and formals.variadic:
-            first = len(names) - 1
-            inputs = [*inputs[:first], [*inputs[first:]]]  # type: ignore[list-item]
-        if len(inputs) > len(names):
-            count = f"{len(inputs)} inputs, and `{made.operator}` has {len(names)}"
-            raise self.file.malformed(f"{made.place} has {count}")
-        for name in attributes:
-            if formals is not None and name not in formals.attributes:
-                what = f"the attribute `{name}`, which `{made.operator}` of its opset has not"
-                raise self.file.malformed(f"{made.place} has {what}")
+            if problem := formals.problem(made, len(inputs), attributes):
+                raise self.file.malformed(f"{made.place} has {problem}")
+            if formals.variadic:
+                first = len(names) - 1
+                inputs = [*inputs[:first], [*inputs[first:]]]  # type: ignore[list-item]
         found |= dict(zip(names, inputs, strict=False))
         owner = next((each.name for each in made.results if each), made.operator)
         for name, attribute in attributes.items():
@@ -246,10 +248,8 @@ class GraphReader:
             case said.GRAPH:
                 return self.read_graph(said.g, scope, around)
             case said.INT | said.INTS | said.FLOAT | said.FLOATS | said.STRING | said.STRINGS:
-                try:
+                with self.file.refuse_bytes(name):
                     return attribute_value(said, name)
-                except UnicodeDecodeError as error:
-                    raise self.file.malformed(f"the attribute `{name}` is no text") from error
         return ForeignValue(owner, unsupported=said.AttributeType.Name(said.type).lower())
 
     def read_graph(

@@ -138,6 +138,10 @@ def _read_graph(
     reader.read_initializers(graph, scope, outermost=True)
     free = [each for each in graph.input if each.name not in scope.values]
     _check_constants(constants, [each.name for each in free])
+    if not all(each.name for each in graph.input):
+        raise file.malformed("one of its inputs has no name")
+    if not graph.output:
+        raise file.malformed("it has no outputs")
     names = UniqueNames("input")
     inputs = []
     for each in free:

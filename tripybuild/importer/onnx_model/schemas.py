@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tripybuild.importer.foreign_program import ForeignNode
 from tripybuild.onnx.table import (
     BY_CODE,
     CODES,
@@ -34,13 +35,38 @@ class Formals:
         inputs: By position.
         variadic: Whether the last input takes any number of tensors.
         defaults: What is left out, where the newest version has another default.
-        attributes: The names of all attributes.
+        attributes: All attributes, with the code of their kind; 0 where any kind is right.
+        needed: How many inputs a call has at least.
+        results: How many results it has at most; None for any number.
     """
 
     inputs: tuple[str, ...]
     variadic: bool
     defaults: Mapping[str, Any]
-    attributes: frozenset[str]
+    attributes: Mapping[str, int]
+    needed: int = 0
+    results: int | None = None
+
+    def problem(
+        self, call: ForeignNode, inputs: int, attributes: Mapping[str, "AttributeProto"]
+    ) -> str | None:
+        """What a call has that the operator has not, to stand behind `has`; None if it fits."""
+        own = f"`{call.operator}`"
+        results = max((i for i, each in enumerate(call.results, 1) if each), default=0)
+        if not self.variadic and inputs > len(self.inputs):
+            return f"{inputs} inputs, and {own} has {len(self.inputs)}"
+        if inputs < self.needed:
+            return f"{inputs} inputs, and {own} needs {self.needed}"
+        if self.results is not None and results > self.results:
+            return f"{results} results, and {own} has {self.results}"
+        for name, said in attributes.items():
+            if name not in self.attributes:
+                return f"the attribute `{name}`, which {own} of its opset has not"
+            if said.type and self.attributes[name] not in (0, said.type):
+                kinds = (said.type, self.attributes[name])
+                found, wanted = (said.AttributeType.Name(each).lower() for each in kinds)
+                return f"the attribute `{name}` as {found}, and that of {own} is {wanted}"
+        return None
 
 
 @cache
@@ -62,11 +88,15 @@ def formals_of(name: str, opset: int, domain: str) -> Formals | None:
     if schema is None:
         return _runtime_formals(name) if not domain else None
     own = [each.name for each in schema.inputs]
-    attributes = frozenset(schema.attributes)
+    attributes = {each: attribute.type.value for each, attribute in schema.attributes.items()}
     variadic = bool(own) and schema.inputs[-1].option == schema.inputs[-1].option.Variadic
+    least = [i for i, each in enumerate(schema.inputs, 1) if each.option == each.option.Single]
+    needed = max(least, default=0)
+    gives = [each.option != each.option.Variadic for each in schema.outputs]
+    results = len(gives) if all(gives) else None
     newest = signatures("onnx").get(name) if not domain else None
     if newest is None:
-        return Formals(tuple(own), variadic, {}, attributes)
+        return Formals(tuple(own), variadic, {}, attributes, needed, results)
     for index, each in enumerate(own):
         if each not in newest.parameters and index < len(newest.by_position):
             own[index] = newest.by_position[index]
@@ -77,7 +107,7 @@ def formals_of(name: str, opset: int, domain: str) -> Formals | None:
         other = BY_CODE.get(other) if each in ELEMENT_TYPES and other else other
         if each in newest.by_name and value is not None and value != other:
             defaults[each] = value
-    return Formals(tuple(own), variadic, defaults, attributes)
+    return Formals(tuple(own), variadic, defaults, attributes, needed, results)
 
 
 def operator_version(name: str, domain: str, opsets: Mapping[str, int]) -> tuple[str, str, int]:
@@ -101,7 +131,7 @@ def _runtime_formals(name: str) -> Formals | None:
         return None
     inputs = tuple(each.name for each in schema.inputs)
     variadic = bool(inputs) and schema.inputs[-1].variadic
-    return Formals(inputs, variadic, {}, frozenset(schema.attributes))
+    return Formals(inputs, variadic, {}, dict.fromkeys(schema.attributes, 0))
 
 
 def arguments_in_table(
@@ -168,6 +198,13 @@ def attribute_value(said: "AttributeProto", name: str = "") -> Any:
         case said.STRINGS:
             return [each.decode() for each in said.strings]
     return None
+
+
+def is_element_type(code: int) -> bool:
+    """Whether ONNX has an element type."""
+    from onnx import TensorProto  # noqa: PLC0415 - an extra
+
+    return bool(code and code in TensorProto.DataType.values())
 
 
 def type_name(code: int) -> str:

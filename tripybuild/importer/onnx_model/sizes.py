@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.importer.foreign_program import ForeignValue
 from tripybuild.importer.onnx_model.names import UniqueNames
-from tripybuild.importer.onnx_model.schemas import type_name
+from tripybuild.importer.onnx_model.schemas import is_element_type, type_name
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.grammar import SnippetError, parse
 from tripybuild.language.names import free_names
@@ -83,8 +83,14 @@ class DimensionNames:
             hint = "make each of its tensors an input, and the sequence of those"
             raise DiagnosticError(Diagnostic("onnx-unsupported", message, hint=hint))
         if found.unsupported:
+            is_known = is_element_type(said.tensor_type.elem_type)
+            hint = (
+                "make the input one of another dtype, and cast it behind that"
+                if is_known
+                else "the file is damaged, or states no type of the input"
+            )
             message = f"the input `{name}` is of {found.unsupported}, which no dtype is"
-            raise DiagnosticError(Diagnostic("onnx-unsupported", message))
+            raise DiagnosticError(Diagnostic("onnx-unsupported", message, hint=hint))
         if not said.tensor_type.HasField("shape"):
             message = f"the input `{name}` has no shape"
             hint = "write its shape into the file; sizes may be names"

@@ -9,6 +9,7 @@ import hashlib
 import importlib
 import importlib.util
 import inspect
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
 CONFIG = "config.json"
 _LONGEST = 4096  # a length, where the configuration states none
+_DEPTH = re.compile(r"layers?$|depth$|blocks?$")
+_LAYERS = 1000  # that are made without asking for their weights
 _USUAL_LENGTH = 128
 _BATCH = (1, 8, 64)
 
@@ -64,7 +67,9 @@ def read_folder(
     config, _ = read_object(folder / CONFIG)
     files = open_path(folder)
     require_torch()
-    model = _load(folder, files, _model_class(folder, config))
+    kind = _model_class(folder, config)
+    _check_depth(folder, config, files)
+    model = _load(folder, files, kind)
     given = dict(inputs) if inputs else dict(_default_inputs(model))
     request = ModuleInputs((), given, dynamic or {}, optional=not inputs and not dynamic)
     name = str(config.get("model_type") or type(model).__name__)
@@ -98,6 +103,17 @@ def _model_class(folder: Path, config: Mapping[str, Any]) -> type[Any]:
         message = f"`transformers` has no model `{name}`{code}"
         raise DiagnosticError(Diagnostic("import-architecture", message, hint=hint))
     return found
+
+
+def _check_depth(folder: Path, config: Mapping[str, Any], files: CheckpointFiles) -> None:
+    """Refuse more layers than there are weights: the model would be made before that is seen."""
+    count = sum(len(each.index) for each in files.shards)
+    for key, value in config.items():
+        if _DEPTH.search(key) and isinstance(value, int) and value > max(count, _LAYERS):
+            message = (
+                f"`{folder / CONFIG}` has `{key}` = {value}, and the files have {count} weights"
+            )
+            raise DiagnosticError(Diagnostic("import-architecture", message))
 
 
 def _load(folder: Path, files: CheckpointFiles, kind: type[Any]) -> Any:

@@ -10,6 +10,9 @@ from tripybuild.importer.translation.nodes import Failure, place_span
 from tripybuild.importer.translation.types import are_integers
 from tripybuild.schema.foreign import TITLES, signatures
 
+# How a person finds out whether the source or the reading of it is wrong.
+_VALID = {"onnx": "if `onnx.checker.check_model(model, full_check=True)` takes the file, "}
+_REPORT = "report these lines, or say this in a registry of your own"
 PLACES_SHOWN, REASONS_SHOWN = 3, 6
 
 
@@ -47,12 +50,10 @@ def _diagnostic(program: ForeignProgram, failures: Sequence[Failure]) -> Diagnos
     code, hint = "import-unread", _hint(program, first)
     if failures[0].disagrees:
         code, message = "import-disagreement", f"{calls} would be read as another type"
-        hint = "no fault of the model: report these lines, or say this in a registry of your own"
+        hint = _VALID.get(program.system, "no fault of the model: ") + _REPORT
     elif reasons:
         message = f"no operator says {calls}"
-        hint = _constant_hint(program, first) or (
-            f"declare an alias or a composition that says it, for `{program.system}`"
-        )
+        hint = _call_hint(program, first)
     else:
         times = "" if count == 1 else f", which the model calls {count} times"
         message = f"no operator is {title}{times}"
@@ -73,6 +74,21 @@ def _hint(program: ForeignProgram, node: ForeignNode) -> str:
         title = TITLES[system]
         return f"it is none of {title}'s own operators; export the model without it"
     return f"declare an operator with `aliases: {{{system}: {name}}}`; there, it is `{signature}`"
+
+
+def _call_hint(program: ForeignProgram, node: ForeignNode) -> str:
+    """What helps where an operator is known, and no reading says this call of it."""
+    given = (each for value in node.arguments.values() for each in _flat(value))
+    if any(isinstance(each, ForeignValue) and each.unsupported for each in given):
+        return "a spec has no such dtype: make it another one in the model, and cast it behind that"
+    return _constant_hint(program, node) or (
+        f"{_VALID.get(program.system, '')}declare an alias or a composition that says it, "
+        f"for `{program.system}`"
+    )
+
+
+def _flat(value: object) -> Sequence[object]:
+    return value if isinstance(value, list) else [value]
 
 
 def _constant_hint(program: ForeignProgram, node: ForeignNode) -> str:
