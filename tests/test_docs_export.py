@@ -1,4 +1,4 @@
-"""What `docs/bench.md`, `check.md`, `export.md` and `import.md` show is done as they say."""
+"""What `docs/bench.md`, `check.md`, `compare.md` and their like show is done as they say."""
 
 import re
 import shlex
@@ -18,7 +18,8 @@ from tripybuild.testing.registry import registry
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "export.md"
 # What a page needs beside tripybuild itself.
-NEEDED = {"bench.md": (), "check.md": (), "export.md": (), "import.md": ("torch",)}
+PAGES = ("bench.md", "check.md", "compare.md", "export.md", "import.md")
+NEEDED = dict.fromkeys(PAGES, ()) | {"import.md": ("torch",)}
 
 
 def pattern(expected):

@@ -21,11 +21,12 @@ from tripybuild.schema.validate import validate
 from tripybuild.symbolic.dims import Dim, substitute
 from tripybuild.trace.values import Value
 from tripybuild.weights.names import match_name
+from tripybuild.workbench import differences
 
 SPECS = Path(__file__).resolve().parents[2] / "specs"
 # The largest difference from the peer, which computes in float32, as a part of what it gives: the
 # root of the mean square of an output. Epsilons that are wrong differ by more than the first.
-TOLERANCE = {"float32": 1e-5, "float16": 1e-2, "bfloat16": 8e-2}
+TOLERANCE = differences.MODEL_TOLERANCE
 
 Arrays = dict[str, np.ndarray]
 

@@ -14,6 +14,7 @@ from tripybuild.cli.command import CommandResult, conclude, handle_output_error
 from tripybuild.cli.command_line import PROGRAM, CommandLine
 from tripybuild.cli.commands.bench import bench_models
 from tripybuild.cli.commands.check import check_model
+from tripybuild.cli.commands.compare import compare_programs
 from tripybuild.cli.commands.compile import compile_model
 from tripybuild.cli.commands.doctor import doctor
 from tripybuild.cli.commands.explain import explain
@@ -59,6 +60,7 @@ app.command("trace")(trace_function)
 app.command("run")(run_executable)
 app.command("generate")(generate_tokens)
 app.command("bench")(bench_models)
+app.command("compare")(compare_programs)
 app.command("inspect")(inspect_executable)
 app.command("opt")(optimize)
 app.command("doctor")(doctor)

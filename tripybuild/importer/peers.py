@@ -2,7 +2,7 @@
 
 import importlib.util
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -57,6 +57,19 @@ class OnnxPeer:
         """A call with these inputs, by name or else in their order, that gives a list of arrays."""
         return partial(self.session.run, None, match_inputs(self.inputs, arrays))
 
+    def arrays(self, found: Sequence[Array]) -> dict[str, Array]:
+        """What a call gave, by the names of outputs.
+
+        Raises:
+            DiagnosticError: One is a sequence, and no tensor.
+        """
+        names = [each.name for each in self.session.get_outputs()]
+        for name, each in zip(names, found, strict=True):
+            if not isinstance(each, np.ndarray):
+                message = f"the output `{name}` is a sequence of tensors, which is not compared"
+                raise DiagnosticError(Diagnostic("wrong-type", message))
+        return dict(zip(names, found, strict=True))
+
 
 class TorchPeer:
     """A module of PyTorch in evaluation mode, run as it is."""
@@ -90,6 +103,36 @@ class TorchPeer:
                 return self.module(**tensors)
 
         return call
+
+    def arrays(self, found: Any) -> Mapping[str, Array] | list[Array]:
+        """What a call gave: by name where it is a mapping, else in order; None is left out.
+
+        Raises:
+            DiagnosticError: Something else than a tensor is among it.
+        """
+        if isinstance(found, Mapping):
+            held = {str(name): each for name, each in found.items() if each is not None}
+            leaves = self._leaves(held.values())
+            return dict(zip(held, leaves, strict=True)) if len(leaves) == len(held) else leaves
+        several = found if isinstance(found, (tuple, list)) else [found]
+        return self._leaves(each for each in several if each is not None)
+
+    @staticmethod
+    def _leaves(found: Iterable[Any]) -> list[Array]:
+        import torch  # noqa: PLC0415 - see above
+
+        from tripybuild.importer.pytorch.exported_program import to_numpy  # noqa: PLC0415 - heavy
+
+        leaves: list[Array] = []
+        for each in found:
+            if isinstance(each, torch.Tensor):
+                leaves.append(to_numpy(each))
+            elif isinstance(each, (tuple, list)):
+                leaves += TorchPeer._leaves(each)
+            else:
+                message = f"the module gives `{type(each).__name__}`, and no tensor"
+                raise DiagnosticError(Diagnostic("wrong-type", message))
+        return leaves
 
 
 def match_inputs(names: Iterable[str], arrays: Mapping[str, Array]) -> dict[str, Array]:

@@ -145,4 +145,68 @@ class BenchAnswer(_Answer):
     runs: list[RunAnswer]
 
 
-ANSWERS: dict[str, type[BaseModel]] = {"bench": BenchAnswer, "check": CheckAnswer}
+class SideAnswer(_Answer):
+    """What is compared."""
+
+    name: str
+    target: str
+
+
+class ToleranceAnswer(_Answer):
+    """Two elements agree within `absolute + relative * max(|b|, rms)`."""
+
+    absolute: float
+    relative: float
+
+
+class WitnessAnswer(_Answer):
+    """The first element beyond the tolerance, in A and in B."""
+
+    index: list[int]
+    values: list[float | str] = Field(description="`inf`, `-inf` and `nan` are strings.")
+
+
+class DifferenceAnswer(_Answer):
+    """How an array differs. Pairs are A's and B's; numbers are of elements that are finite."""
+
+    name: str
+    shapes: list[list[int]]
+    dtypes: list[str]
+    agrees: bool
+    largest: float
+    average: float
+    relative: float = Field(description="The largest, as a part of the element of B.")
+    of_rms: float = Field(description="The largest, as a part of the root mean square of B.")
+    cosine: float | None
+    ulps: int | None = Field(description="Numbers of the coarser dtype between two elements.")
+    unequal: int = Field(description="Elements that are not the same.")
+    outside: int = Field(description="Elements beyond the tolerance.")
+    nan: list[int]
+    infinite: list[int]
+    first: WitnessAnswer | None
+
+
+class CallAnswer(_Answer):
+    """The outputs of one call."""
+
+    sizes: dict[str, int]
+    seed: int
+    agrees: bool
+    matched_by: str = Field(description="`name`, or `order` where names differ.")
+    outputs: list[DifferenceAnswer]
+
+
+class CompareAnswer(_Answer):
+    """The answer of `tripybuild compare --json`."""
+
+    sides: list[SideAnswer]
+    tolerance: ToleranceAnswer
+    agrees: bool
+    calls: list[CallAnswer]
+
+
+ANSWERS: dict[str, type[BaseModel]] = {
+    "bench": BenchAnswer,
+    "check": CheckAnswer,
+    "compare": CompareAnswer,
+}

@@ -10,31 +10,35 @@ from functools import partial
 from math import exp, log
 from pathlib import Path
 from statistics import fmean, median
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tripybuild.cli.command import CommandResult, command
 from tripybuild.cli.console import format_seconds
-from tripybuild.cli.function_reference import program
 from tripybuild.cli.interrupts import native_call
 from tripybuild.cli.options import (
     Below,
     ConfigFile,
     Registries,
     Seed,
-    SizeAssignment,
     SizeSettings,
     WeightsPath,
-    shape,
 )
-from tripybuild.cli.usage_errors import conflict, wrong_argument
-from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.cli.sources import (
+    Entry,
+    Shapes,
+    is_executable,
+    open_executable,
+    open_peer,
+    set_threads,
+)
+from tripybuild.cli.usage_errors import conflict
 from tripybuild.process.memory import format_bytes, resident_bytes
-from tripybuild.targets.table import DEFAULT, TARGETS
+from tripybuild.targets.table import DEFAULT
 
 if TYPE_CHECKING:
-    from tripybuild.artifact.call_signature import CallSignature
+    from tripybuild.workbench.programs import Program
 
 ROUNDS, SECONDS = 10, 1.0
 WARM = 0.1  # the part of the seconds that is not measured
@@ -89,14 +93,6 @@ class Contestant:
         }
 
 
-class Program(NamedTuple):
-    """What was loaded: its target, a call for some inputs, and what it takes, if it says that."""
-
-    target: str
-    prepare: Callable[[Mapping[str, Any]], Callable[[], object]]
-    signature: "CallSignature | None" = None
-
-
 @dataclass(slots=True)
 class Draws:
     """The inputs of all contestants; those of the first executable are a peer's, too."""
@@ -107,7 +103,7 @@ class Draws:
     sizes: dict[str, int] = field(default_factory=dict)
     first: Mapping[str, Any] | None = None
 
-    def arrays(self, opened: Program) -> Mapping[str, Any]:
+    def arrays(self, opened: "Program") -> Mapping[str, Any]:
         """The inputs by name."""
         from tripybuild.targets.drawn_inputs import call_sizes, draw_inputs  # noqa: PLC0415
 
@@ -132,19 +128,8 @@ def bench_models(
     ],
     *,
     target: Annotated[str, typer.Option(help="What specs are compiled for.")] = DEFAULT,
-    shapes: Annotated[
-        list[SizeAssignment] | None,
-        typer.Option(
-            "--shapes",
-            metavar="B=1,S=128",
-            parser=shape,
-            help="Sizes of calls, instead of the `opt` of each range; may be repeated.",
-        ),
-    ] = None,
-    entry: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The entry to call, where there are several."),
-    ] = None,
+    shapes: Shapes = None,
+    entry: Entry = None,
     threads: Annotated[
         int | None,
         typer.Option(metavar="N", min=1, help="Threads of the engine that specs are compiled for."),
@@ -178,19 +163,21 @@ def bench_models(
     own = {"sizes": {each.name: each.value for each in sizes or []}, "weights": weights}
     how = {**own, "config": config, "registry": registry}
     _check_sources(sources, threads is not None and not compare, how)
-    specs = not all(map(_is_executable, sources))
-    chosen = target if threads is None or not specs else _threaded_target(target, threads)
+    specs = not all(map(is_executable, sources))
+    chosen = target if threads is None or not specs else set_threads(target, threads)
     bounds = {name: bound for each in below or [] for name, bound in each.sizes.items()}
     found = []
     with ExitStack() as opened:
         folder = Path(opened.enter_context(tempfile.TemporaryDirectory()))
         openers: list[tuple[str, Callable[[], Program]]] = []
         for number, source in enumerate(sources):
-            path = source if _is_executable(source) else folder / f"{number}.tpb"
+            path = source if is_executable(source) else folder / f"{number}.tpb"
             if path != source:
                 _compile(source, path, chosen, how)
-            openers.append((str(source), partial(_open_executable, path, entry)))
-        openers += [(text, partial(_open_peer, text, threads)) for text in compare or []]
+            openers.append((str(source), partial(open_executable, path, entry)))
+        openers += [
+            (text, partial(open_peer, text, threads, "--compare")) for text in compare or []
+        ]
         for asked in [each.sizes for each in shapes or []] or [{}]:
             draws = Draws(asked, seed, bounds)
             several = [_contestant(*each, draws) for each in openers]
@@ -205,31 +192,14 @@ def bench_models(
     return CommandResult(text, data=data)
 
 
-def _is_executable(path: Path) -> bool:
-    from tripybuild.compiler.executable import is_executable  # noqa: PLC0415
-
-    return is_executable(path)
-
-
 def _check_sources(sources: Sequence[Path], threaded: bool, how: Mapping[str, Any]) -> None:
     """Refuse options of specs where there is none."""
     flags = {"sizes": "--set", "weights": "--weights", "config": "--config"}
     given = [flag for name, flag in flags.items() if how[name]] + ["--threads"] * threaded
-    if given and all(map(_is_executable, sources)):
+    if given and all(map(is_executable, sources)):
         message = f"an executable is compiled already, and takes no `{given[0]}`"
         hint = "bench the spec that it was compiled from"
         raise conflict(message, hint, given[0])
-
-
-def _threaded_target(target: str, threads: int) -> str:
-    """The target with so many threads, where it has that option."""
-    entry = TARGETS.get(target.partition(",")[0])
-    if entry is not None and "threads" not in entry.options:
-        able = ", ".join(f"`{name}`" for name, each in TARGETS.items() if "threads" in each.options)
-        message = f"`{target}` does not take a number of threads"
-        hint = f"name a target that does, by `--target`: {able}"
-        raise DiagnosticError(Diagnostic("unknown-target", message, hint=hint))
-    return f"{target},threads={threads}"
 
 
 def _compile(spec: Path, path: Path, target: str, how: Mapping[str, Any]) -> None:
@@ -242,41 +212,7 @@ def _compile(spec: Path, path: Path, target: str, how: Mapping[str, Any]) -> Non
     compile_spec(spec, target=target, homes=homes, **options).save(path)
 
 
-def _open_executable(path: Path, entry: str | None) -> Program:
-    from tripybuild.compiler.executable import load  # noqa: PLC0415
-
-    loaded = load(path)
-    chosen = loaded.entry(entry)
-    prepare = partial(partial, chosen.run)
-    return Program(str(loaded.target), prepare, chosen.signature)
-
-
-def _open_peer(text: str, threads: int | None) -> Program:
-    """A source as it is: `torch:FILE.py:f` or `onnx:FILE`.
-
-    Raises:
-        DiagnosticError: It is neither, or it cannot be loaded.
-    """
-    from tripybuild.cli.commands.import_model import load_module  # noqa: PLC0415 - heavy
-    from tripybuild.importer.peers import OnnxPeer, TorchPeer  # noqa: PLC0415 - heavy
-
-    kind, _, rest = text.partition(":")
-    asked = program(rest)
-    peer: OnnxPeer | TorchPeer
-    if kind == OnnxPeer.NAME and rest:
-        if not Path(rest).is_file():
-            message = f"there is no file `{rest}`"
-            raise DiagnosticError(Diagnostic("file-not-found", message))
-        peer = OnnxPeer(Path(rest), threads)
-    elif kind == TorchPeer.NAME and asked is not None:
-        peer = TorchPeer(load_module(asked)[0], threads)
-    else:
-        message, hint = f"`{text}` is no peer", "write `torch:FILE.py:model` or `onnx:FILE.onnx`"
-        raise wrong_argument(message, hint, "--compare")
-    return Program(kind, peer.prepare)
-
-
-def _contestant(name: str, open_program: Callable[[], Program], draws: Draws) -> Contestant:
+def _contestant(name: str, open_program: Callable[[], "Program"], draws: Draws) -> Contestant:
     """Load a program, and call it once."""
     before, began = resident_bytes(), time.perf_counter()
     opened = open_program()

@@ -30,6 +30,7 @@ from tripybuild.trace.graph import Graph
 from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.region import walk_operations
 from tripybuild.trace.values import TensorType, Value
+from tripybuild.types.size_range import SizeRange
 from tripybuild.weights.checkpoint import check_weights
 from tripybuild.weights.prepared import needed_recipes
 from tripybuild.weights.source import WeightSource
@@ -149,7 +150,7 @@ def check_graphs(
     for name, entry in built.entries.items():
         sizes = {symbol: each.opt for symbol, each in entry.ranges.items()}
         sizes |= {symbol: size for symbol, size in (at or {}).items() if symbol in sizes}
-        places = [sizes, *corner_sizes(entry, sizes)]
+        places = [sizes, *corner_sizes(entry.ranges, sizes)]
         problems = list(_problems(built, entry.graph, places))
         if problems:
             found += problems
@@ -163,11 +164,11 @@ def check_graphs(
     return ModelCheck(built, entries, device, weights, built.warnings)
 
 
-def corner_sizes(entry: EntryGraph, sizes: Mapping[str, int]) -> list[dict[str, int]]:
+def corner_sizes(ranges: Mapping[str, SizeRange], sizes: Mapping[str, int]) -> list[dict[str, int]]:
     """The corners of the ranges, but for those that are `sizes`; a range without end has no top."""
     ends = {
         name: list(dict.fromkeys((each.min, each.opt if each.max is None else each.max)))
-        for name, each in entry.ranges.items()
+        for name, each in ranges.items()
     }
     if 2 ** len(ends) <= MOST_CORNERS:
         found = [dict(zip(ends, each, strict=True)) for each in product(*ends.values())]

@@ -1,0 +1,132 @@
+"""`tripybuild compare`: sides of all kinds beside each other."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from jsonschema import Draft7Validator
+
+import tripybuild
+from tripybuild.cli.main import main
+from tripybuild.process import paths
+
+SPEC = """\
+tripybuild: 1
+model: curve
+inputs:
+  x: F[B, 4]
+ranges:
+  B: {min: 1, opt: 3, max: 8}
+parts:
+  linear: Linear(4, 4, bias=False)
+outputs:
+  y: tanh(linear(x))
+  total: sum(x, 0)
+"""
+PROGRAM = """\
+import torch
+import tripyapi as tp
+
+def double(x: "float32[2, 3]"):
+    return x * 2.0
+
+class Net(torch.nn.Module):
+    def __init__(self, factor):
+        super().__init__()
+        self.factor = factor
+
+    def forward(self, x):
+        return x * self.factor
+
+same, other = Net(2.0), Net(2.5)
+"""
+XLA, ORT = "cpu:xla", "cpu:onnxruntime"
+
+
+@pytest.fixture
+def cli(tmp_path, shared_cache, monkeypatch, capfd):
+    """Runs a command in this process in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    Path("curve.yaml").write_text(SPEC)
+    Path("program.py").write_text(PROGRAM)
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["tripybuild", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return ended.value.code or 0, *capfd.readouterr()
+
+    return run
+
+
+def test_targets_and_executables_are_compared(cli):
+    """By one target and another one, at several sizes and seeds; weights are drawn, and said so."""
+    words = [f"curve.yaml@{XLA}", f"@{ORT}", "--shapes", "B=2", "--corners", "--seeds", "2"]
+    code, out, _ = cli("compare", *words, "--json")
+    answer = json.loads(out)
+    schema = json.loads((paths.schemas() / "answers" / "compare.json").read_text())
+    assert list(Draft7Validator(schema).iter_errors(answer)) == []
+    assert code == 0
+    sizes = [(each["sizes"]["B"], each["seed"]) for each in answer["calls"]]
+    assert sizes == [(2, 0), (2, 1), (1, 0), (1, 1), (8, 0), (8, 1)]
+    assert all(o["largest"] < 1e-6 for each in answer["calls"] for o in each["outputs"])
+
+    head, _, rest = SPEC.partition("parts:")
+    Path("fixed.yaml").write_text(
+        head + "outputs:" + rest.partition("outputs:")[2].replace("linear(x)", "x")
+    )
+    tripybuild.compile("fixed.yaml", target=XLA, output="fixed.tpb")
+    code, out, _ = cli("compare", "fixed.tpb")
+    assert (code, "B: fixed.tpb@reference" in out, "A and B agree" in out) == (0, True, True)
+    code, out, _ = cli("compare", "curve.yaml", "--target", XLA)
+    assert (code, "A: curve.yaml by `cpu:xla`, with random weights" in out) == (0, True)
+
+
+def test_a_dtype_is_compared_with_another(cli):
+    """The coarser one decides the tolerance, and both see the same inputs."""
+    words = ["compare", "curve.yaml", "--target", XLA, "--set-b", "F=float16"]
+    code, out, _ = cli(*words, "--json")
+    answer = json.loads(out)
+    assert (code, answer["tolerance"]["relative"]) == (0, 1e-2)
+    y, total = answer["calls"][0]["outputs"]
+    assert y["dtypes"] == ["float32", "float16"]
+    assert 0 < y["largest"] < 5e-3
+    assert total["ulps"] == 0  # of the coarser dtype
+    code, out, _ = cli(*words, "--rtol", "1e-7")
+    assert (code, "`y` differs first at [0, 0]: " in out) == (1, True)
+
+
+def test_what_differs_is_shown_with_both_values(cli):
+    """A peer whose outputs have no names is matched by order, and its module is wrong."""
+    pytest.importorskip("torch", reason="torch is not installed")
+    np.save("x.npy", np.float32([[1, 2, 3], [0, 5, 6]]))
+    words = ["compare", "program.py:double", "--target", XLA, "--input", "x=x.npy"]
+    assert cli(*words, "torch:program.py:same")[0] == 0
+    code, out, _ = cli(*words, "torch:program.py:other")
+    assert code == 1
+    assert "outputs are matched by their order" in out
+    assert "`output` differs first at [0, 0]: 2 in A, 2.5 in B" in out
+    code, _, err = cli("compare", "torch:program.py:same", "torch:program.py:other")
+    assert (code, "says what it takes" in err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["torch:program.py:same"], "name what it is compared with"),
+        (["curve.yaml@nothing"], "`nothing` is not a target"),
+        (["none.yaml"], "there is no file `none.yaml`"),
+        (["curve.yaml", "--input", "z=x.npy"], "has no input `z`"),
+        (["curve.yaml", "--shapes", "B=9"], "`B` must be between 1 and 8"),
+        (["curve.yaml", "program.py:double"], "must be 2, but is 3"),
+        (["curve.yaml", "wrong:program.py:f"], "wrong:program.py"),
+    ],
+)
+def test_what_cannot_be_compared_is_said(cli, words, message):
+    np.save("x.npy", np.float32([1]))
+    code, out, err = cli("compare", *words)
+    assert (code, out) == (1, "")
+    assert message in err
+    assert "Traceback" not in err

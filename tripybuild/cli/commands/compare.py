@@ -1,0 +1,272 @@
+"""`tripybuild compare`: holds the outputs of two programs beside each other."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tripybuild.cli.command import FAILED, CommandResult, command
+from tripybuild.cli.interrupts import native_call
+from tripybuild.cli.options import (
+    Below,
+    ConfigFile,
+    Registries,
+    Seed,
+    SizeSetting,
+    SizeSettings,
+    WeightsPath,
+    setting,
+)
+from tripybuild.cli.sources import (
+    Absolute,
+    Entry,
+    InputValues,
+    Relative,
+    Shapes,
+    SourceOptions,
+    Target,
+    function_inputs,
+    open_source,
+    pair_sources,
+    read_arrays,
+    split_source,
+)
+from tripybuild.targets.table import DEFAULT
+
+if TYPE_CHECKING:
+    from tripybuild.schema.files import ToleranceEntry
+    from tripybuild.workbench.comparison import CallDifference, InputChoice
+    from tripybuild.workbench.differences import ArrayDifference
+    from tripybuild.workbench.programs import Program
+
+SOURCE = "SPEC[@TARGET]|EXE|FILE.py:f[@TARGET]|torch:FILE.py:f|onnx:FILE"
+First = Annotated[str, typer.Argument(metavar="A", help=f"{SOURCE}.")]
+Second = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="B",
+        help="The same, and what A is compared with; `@TARGET` is A by that target. By default "
+        "A by its reference, `@reference`.",
+    ),
+]
+SecondSettings = Annotated[
+    list[SizeSetting] | None,
+    typer.Option(
+        "--set-b", metavar="NAME=VALUE", parser=setting, help="As --set, for B alone: F=float16."
+    ),
+]
+Corners = Annotated[
+    bool,
+    typer.Option("--corners", help="Also call with the least and the largest of all ranges."),
+]
+
+
+@command
+def compare_programs(
+    first: First,
+    second: Second = None,
+    *,
+    target: Target = DEFAULT,
+    shapes: Shapes = None,
+    corners: Corners = False,
+    seed: Seed = 0,
+    seeds: Annotated[
+        int, typer.Option(metavar="N", min=1, help="How many seeds to draw inputs by.")
+    ] = 1,
+    below: Below = None,
+    inputs: InputValues = None,
+    atol: Absolute = None,
+    rtol: Relative = None,
+    entry: Entry = None,
+    sizes: SizeSettings = None,
+    sizes_b: SecondSettings = None,
+    weights: WeightsPath = None,
+    config: ConfigFile = None,
+    registry: Registries = None,
+) -> CommandResult:
+    """Compare the outputs of two programs on the same inputs.
+
+    `tripybuild compare model.yaml@cpu:xla @cpu:onnxruntime --shapes B=1,S=128`
+    """
+    from tripybuild.workbench.comparison import (  # noqa: PLC0415
+        compare_call,
+        draw_calls,
+        pair_tolerance,
+    )
+
+    own = {"weights": weights, "config": config, "entry": entry, "registry": registry}
+    given = {**own, "target": target, "inputs": function_inputs(inputs or []), "seed": seed}
+    pair = open_pair(first, second, given, sizes, sizes_b)
+    choice = input_choice(shapes, corners, range(seed, seed + seeds), below, inputs)
+    within = pair_tolerance(*pair, atol, rtol)
+    with native_call():
+        found = [compare_call(*pair, call, within) for call in draw_calls(*pair, choice)]
+    lines = [*head_lines(pair, within), *_lines(found)]
+    agrees = all(each.agrees for each in found)
+    lines += ["", "A and B agree" if agrees else "A and B differ beyond the tolerance"]
+    data = {
+        **sides_data(pair, within),
+        "agrees": agrees,
+        "calls": [_call_data(each) for each in found],
+    }
+    return CommandResult("\n".join(lines), data=data, code=0 if agrees else FAILED)
+
+
+def open_pair(
+    first: str,
+    second: str | None,
+    how: Mapping[str, Any],
+    sizes: Sequence[SizeSetting] | None,
+    sizes_b: Sequence[SizeSetting] | None,
+) -> "tuple[Program, Program]":
+    """Open both sides. With settings for B alone, B is A with those, if nothing else is said."""
+    if second is None and sizes_b:
+        second = first
+    one, other = pair_sources(first, second)
+    shared = {each.name: each.value for each in sizes or []}
+    own = shared | {each.name: each.value for each in sizes_b or []}
+    return (
+        open_source(one, SourceOptions(**how, sizes=shared)),
+        open_source(other, SourceOptions(**how, sizes=own)),
+    )
+
+
+def input_choice(
+    shapes: Sequence[Any] | None,
+    corners: bool,
+    seeds: Sequence[int],
+    below: Sequence[Any] | None,
+    inputs: Sequence[Any] | None,
+) -> "InputChoice":
+    """The inputs that flags ask for."""
+    from tripybuild.workbench.comparison import InputChoice  # noqa: PLC0415
+
+    return InputChoice(
+        shapes=[each.sizes for each in shapes or []] or [{}],
+        corners=corners,
+        seeds=seeds,
+        below={name: bound for each in below or [] for name, bound in each.sizes.items()},
+        given=read_arrays(inputs or []),
+    )
+
+
+def side_title(side: "Program") -> str:
+    """A side as the user called it, with its target."""
+    _, target = split_source(side.name)
+    kind = f" by `{side.target}`" if side.target != target and side.signature else ""
+    return f"{side.name}{kind}{f', {side.note}' if side.note else ''}"
+
+
+def head_lines(pair: "tuple[Program, Program]", within: "ToleranceEntry") -> list[str]:
+    """What is compared, and within which tolerance."""
+    limit = f"{within.absolute:g} + {within.relative:g} * max(|b|, rms)"
+    return [f"A: {side_title(pair[0])}", f"B: {side_title(pair[1])}", f"tolerance: {limit}"]
+
+
+def sides_data(pair: "tuple[Program, Program]", within: "ToleranceEntry") -> dict[str, Any]:
+    """The same in JSON."""
+    return {
+        "sides": [{"name": each.name, "target": each.target} for each in pair],
+        "tolerance": {"absolute": within.absolute, "relative": within.relative},
+    }
+
+
+def _lines(found: "Sequence[CallDifference]") -> Iterator[str]:
+    from tripybuild.compiler.lowering.specialize import sizes_name  # noqa: PLC0415
+
+    for each in found:
+        yield ""
+        yield f"{sizes_name(each.call.sizes)}, seed {each.call.seed}"
+        yield from difference_table(each.outputs)
+        if not each.by_name:
+            yield "  outputs are matched by their order: their names differ"
+        for output in each.outputs:
+            yield from (f"  {line}" for line in witness_lines(output))
+
+
+def difference_table(found: "Sequence[ArrayDifference]") -> Iterator[str]:
+    """A row for each array, below the heads of the columns."""
+    head = (
+        "",
+        "type",
+        "max",
+        "average",
+        "relative",
+        "of rms",
+        "cosine",
+        "ulps",
+        "unequal",
+        "outside",
+    )
+    rows = [head, *(_cells(each) for each in found)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
+    for name, type, *others in rows:
+        cells = (text.rjust(width) for text, width in zip(others, widths[2:], strict=True))
+        yield f"  {name.ljust(widths[0])}  {type.ljust(widths[1])}  {'  '.join(cells)}".rstrip()
+
+
+def _cells(each: "ArrayDifference") -> tuple[str, ...]:
+    numbers = (f"{n:.2g}" for n in (each.greatest, each.average, each.relative, each.scaled))
+    cosine = "" if each.cosine is None else f"{each.cosine:.9g}"
+    ulps = "" if each.ulps is None else str(each.ulps)
+    return (each.name, _type(each), *numbers, cosine, ulps, str(each.unequal), str(each.outside))
+
+
+def _type(each: "ArrayDifference") -> str:
+    texts = [
+        f"{kind}[{', '.join(map(str, shape)) or '()'}]"
+        for kind, shape in zip(each.dtypes, each.shapes, strict=True)
+    ]
+    return " / ".join(dict.fromkeys(texts))
+
+
+def witness_lines(each: "ArrayDifference") -> Iterator[str]:
+    """Where an array is beyond the tolerance, and where it is no number."""
+    if each.shapes[0] != each.shapes[1]:
+        yield f"`{each.name}` has another shape in A than in B"
+    for (one, other), what in ((each.nans, "NaN"), (each.infinities, "infinite")):
+        if one or other:
+            yield f"`{each.name}`: {one} elements are {what} in A, and {other} in B"
+    if (seen := each.witness) is not None:
+        place = f"[{', '.join(map(str, seen.index))}]"
+        values = f"{seen.one:.9g} in A, {seen.other:.9g} in B"
+        yield f"`{each.name}` differs first at {place}: {values}"
+
+
+def _call_data(each: "CallDifference") -> dict[str, Any]:
+    return {
+        "sizes": dict(each.call.sizes),
+        "seed": each.call.seed,
+        "agrees": each.agrees,
+        "matched_by": "name" if each.by_name else "order",
+        "outputs": differences_data(each.outputs),
+    }
+
+
+def differences_data(found: "Iterable[ArrayDifference]") -> list[dict[str, Any]]:
+    """Differences in JSON, which has no infinities: such a value is a string."""
+    return [
+        {
+            "name": each.name,
+            "shapes": [list(shape) for shape in each.shapes],
+            "dtypes": list(each.dtypes),
+            "agrees": each.agrees,
+            "largest": each.greatest,
+            "average": each.average,
+            "relative": each.relative,
+            "of_rms": each.scaled,
+            "cosine": each.cosine,
+            "ulps": each.ulps,
+            "unequal": each.unequal,
+            "outside": each.outside,
+            "nan": list(each.nans),
+            "infinite": list(each.infinities),
+            "first": None if each.witness is None else _witness(each.witness),
+        }
+        for each in found
+    ]
+
+
+def _witness(seen: Any) -> dict[str, Any]:
+    values = (each if each - each == 0 else str(each) for each in (seen.one, seen.other))
+    return {"index": list(seen.index), "values": list(values)}

@@ -1,0 +1,262 @@
+"""Sources that commands take beside each other, each opened as a program of the workbench.
+
+A source is an executable, a spec or `FILE.py:f`, which may have `@TARGET` behind it, or a peer:
+`torch:FILE.py:f` or `onnx:FILE`.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from tripybuild.cli import options
+from tripybuild.cli.function_reference import program, record_program
+from tripybuild.cli.options import ArgumentSpec, InputFile, SizeAssignment
+from tripybuild.cli.usage_errors import wrong_argument
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.targets.table import DEFAULT, TARGETS
+
+if TYPE_CHECKING:
+    from tripybuild.artifact.call_signature import Array
+    from tripybuild.workbench.programs import Program
+
+PEERS = ("torch", "onnx")
+EXAMPLE = "x=float32[2,3]` or `x=x.npy"
+
+
+class SourceOptions(NamedTuple):
+    """How sources are opened.
+
+    Args:
+        target: What is compiled for where a source names no target.
+        entry: The entry, where there are several.
+        sizes: Sizes and dtypes to put in the place of a spec's own.
+        weights: Where weights are, in the place of what a spec names.
+        config: A configuration in the place of a spec's own.
+        registry: Registries of the user.
+        inputs: What Python functions take.
+        threads: Those of peers.
+        seed: Where weights begin that are drawn, if those of a spec are not there.
+    """
+
+    target: str = DEFAULT
+    entry: str | None = None
+    sizes: Mapping[str, object] = {}
+    weights: Path | None = None
+    config: Path | None = None
+    registry: Sequence[Path] | None = None
+    inputs: Sequence[ArgumentSpec] = ()
+    threads: int | None = None
+    seed: int | None = None
+
+
+def _input(text: str) -> ArgumentSpec | InputFile:
+    """Read `x=float32[2,3]`, what a Python function takes, or `x=x.npy`, an array."""
+    _, _, rest = text.partition("=")
+    return (
+        options.argument(text) if options.TENSOR.fullmatch(rest.strip()) else options.source(text)
+    )
+
+
+InputValues = Annotated[
+    list[Any] | None,
+    typer.Option(
+        "--input",
+        metavar="NAME=FILE|TYPE",
+        parser=_input,
+        help="An array, x=x.npy, in the place of a drawn one; or what a Python function takes, "
+        "x=float32[2,3].",
+    ),
+]
+Shapes = Annotated[
+    list[SizeAssignment] | None,
+    typer.Option(
+        "--shapes",
+        metavar="B=1,S=128",
+        parser=options.shape,
+        help="Sizes of calls, instead of the `opt` of each range; may be repeated.",
+    ),
+]
+Entry = Annotated[
+    str | None, typer.Option(metavar="NAME", help="The entry to call, where there are several.")
+]
+Target = Annotated[str, typer.Option(help="What a source without `@TARGET` is compiled for.")]
+Absolute = Annotated[
+    float | None,
+    typer.Option("--atol", metavar="X", min=0.0, help="How far each element may be off."),
+]
+Relative = Annotated[
+    float | None,
+    typer.Option(
+        "--rtol",
+        metavar="X",
+        min=0.0,
+        help="The same, as a part of the element or of the root mean square, whichever is more.",
+    ),
+]
+
+
+def is_executable(path: Path) -> bool:
+    """Whether a path names an executable."""
+    from tripybuild.compiler import executable  # noqa: PLC0415
+
+    return executable.is_executable(path)
+
+
+def split_source(text: str) -> tuple[str, str | None]:
+    """A source and the target behind its `@`, if that names one; a file may have such a name."""
+    source, at, target = text.rpartition("@")
+    if not at or Path(text).exists() or "/" in target:
+        return text, None
+    return source, target
+
+
+def pair_sources(one: str, other: str | None) -> tuple[str, str]:
+    """Two sources, of which the second may be the first one by another target: `@cpu:xla`.
+
+    Where there is no second one, it is the first one by its reference.
+
+    Raises:
+        DiagnosticError: The first one is a peer, which no target of ours runs.
+    """
+    other = "@reference" if other is None else other
+    source, target = split_source(other)
+    if source or target is None:
+        return one, other
+    if one.partition(":")[0] in PEERS:
+        message, hint = f"`{one}` runs by its own system", "name what it is compared with"
+        raise wrong_argument(message, hint)
+    return one, f"{split_source(one)[0]}@{target}"
+
+
+def open_source(text: str, how: SourceOptions) -> "Program":
+    """Open a source.
+
+    Raises:
+        DiagnosticError: With all that is wrong with it.
+    """
+    if text.partition(":")[0] in PEERS:
+        return open_peer(text, how.threads)
+    source, target = split_source(text)
+    path = Path(source)
+    if program(source) is None and is_executable(path):
+        opened = open_executable(path, how.entry, how.registry)
+        return opened if target is None else _compile_again(opened, text, target)
+    opened = _open_function(source, target or how.target, how) or _open_spec(
+        path, target or how.target, how
+    )
+    opened.name = text
+    return opened
+
+
+def open_executable(
+    path: Path, entry: str | None, registry: Sequence[Path] | None = None
+) -> "Program":
+    """Load an entry of an executable."""
+    from tripybuild.compiler.executable import load  # noqa: PLC0415
+    from tripybuild.workbench import programs  # noqa: PLC0415
+
+    if registry:
+        from tripybuild.packages.libraries import register_packages  # noqa: PLC0415
+
+        register_packages(registry)
+    return programs.open_executable(load(path), path, entry)
+
+
+def _compile_again(opened: "Program", text: str, target: str) -> "Program":
+    """The graph that an executable keeps, by another target."""
+    from tripybuild.workbench.programs import open_graph  # noqa: PLC0415
+
+    if opened.source is None:
+        message = f"`{opened.name}` keeps no graph, so that nothing but its engine runs it"
+        hint = "name the spec that it was compiled from"
+        raise DiagnosticError(Diagnostic("target-unfit", message, hint=hint))
+    return open_graph(text, opened.source.built, opened.source.weights, target)
+
+
+def _open_spec(path: Path, target: str, how: SourceOptions) -> "Program":
+    from tripybuild.packages.libraries import model_libraries  # noqa: PLC0415
+    from tripybuild.workbench.programs import open_spec  # noqa: PLC0415
+
+    return open_spec(
+        path,
+        target,
+        entry=how.entry,
+        sizes=how.sizes,
+        homes=model_libraries(how.registry, path),
+        weights=how.weights,
+        config=how.config,
+        seed=how.seed,
+    )
+
+
+def _open_function(text: str, target: str, how: SourceOptions) -> "Program | None":
+    """A function of a Python file; None for what is none."""
+    asked = program(text)
+    if asked is None:
+        return None
+    from tripybuild.eager.compile.compile import read_parameters  # noqa: PLC0415
+    from tripybuild.workbench.programs import open_graph  # noqa: PLC0415
+
+    found = record_program(asked, how.inputs)
+    return open_graph(text, found.compiler_input, read_parameters(found), target)
+
+
+def open_peer(text: str, threads: int | None = None, flag: str = "") -> "Program":
+    """A source as it is: `torch:FILE.py:f` or `onnx:FILE`.
+
+    Args:
+        text: The source.
+        threads: How many it may use.
+        flag: The option whose value it is; none for an argument.
+
+    Raises:
+        DiagnosticError: It is neither, or it cannot be loaded.
+    """
+    from tripybuild.cli.commands.import_model import load_module  # noqa: PLC0415 - heavy
+    from tripybuild.importer.peers import OnnxPeer, TorchPeer  # noqa: PLC0415 - heavy
+    from tripybuild.workbench.programs import Program  # noqa: PLC0415 - heavy
+
+    kind, _, rest = text.partition(":")
+    asked = program(rest)
+    peer: OnnxPeer | TorchPeer
+    if kind == OnnxPeer.NAME and rest:
+        if not Path(rest).is_file():
+            message = f"there is no file `{rest}`"
+            raise DiagnosticError(Diagnostic("file-not-found", message))
+        peer = OnnxPeer(Path(rest), threads)
+    elif kind == TorchPeer.NAME and asked is not None:
+        peer = TorchPeer(load_module(asked)[0], threads)
+    else:
+        message, hint = f"`{text}` is no peer", "write `torch:FILE.py:model` or `onnx:FILE.onnx`"
+        raise wrong_argument(message, hint, flag)
+    return Program(text, kind, peer.prepare, read=peer.arrays)
+
+
+def read_arrays(inputs: Sequence[ArgumentSpec | InputFile]) -> "dict[str, Array]":
+    """The arrays among inputs, by name.
+
+    Raises:
+        DiagnosticError: A file cannot be read.
+    """
+    from tripybuild.weights.array_files import read  # noqa: PLC0415
+
+    files = [each for each in inputs if isinstance(each, InputFile)]
+    return {each.name: read(each.path, each.name) for each in files}
+
+
+def function_inputs(inputs: Sequence[ArgumentSpec | InputFile]) -> list[ArgumentSpec]:
+    """What Python functions take, among inputs."""
+    return [each for each in inputs if isinstance(each, ArgumentSpec)]
+
+
+def set_threads(target: str, threads: int) -> str:
+    """The target with so many threads, where it has that option."""
+    entry = TARGETS.get(target.partition(",")[0])
+    if entry is not None and "threads" not in entry.options:
+        able = ", ".join(f"`{name}`" for name, each in TARGETS.items() if "threads" in each.options)
+        message = f"`{target}` does not take a number of threads"
+        hint = f"name a target that does, by `--target`: {able}"
+        raise DiagnosticError(Diagnostic("unknown-target", message, hint=hint))
+    return f"{target},threads={threads}"
