@@ -81,11 +81,13 @@ def test_numbers_of_another_kind_are_refused(data):
 
 
 def test_a_dtype_and_a_device_are_for_lists():
-    """nvtripy takes a dtype for the empty list alone; here any list that fits has one."""
+    """nvtripy takes a dtype for the empty list alone; here any list or array that fits has one."""
     assert tp.Tensor([], dtype=tp.int64).dtype == tp.int64
     assert tp.Tensor([1, 2], dtype=tp.float16).dtype == tp.float16
     array = np.ones(2, np.float32)
-    assert "not float16" in refused(tp.Tensor, array, dtype=tp.float16).message
+    assert tp.Tensor(array.astype(np.float64), dtype=tp.float16).tolist() == [1.0, 1.0]
+    assert "not all of int32" in refused(tp.Tensor, array, dtype=tp.int32).message
+    assert "not all of int8" in refused(tp.Tensor, np.array([300]), dtype=tp.int8).message
     assert "device" in refused(tp.Tensor, array, device=tp.device("gpu")).message
 
 
@@ -624,12 +626,16 @@ def test_arguments_to_compile_with_stand_in_lists(given):
     assert found.hint.startswith("put ")
 
 
-def test_a_tensor_has_a_length_and_no_iterator():
+def test_a_tensor_has_a_length_and_rows():
+    """nvtripy iterates over none; here rows are taken where their number is known."""
     assert len(X) == 2
     with pytest.raises(TypeError, match="rank 0 has no length"):
         len(tp.Tensor(1.0))
-    with pytest.raises(TypeError, match="cannot be iterated over"):
-        list(X)
+    with pytest.raises(TypeError, match="rank 0 has no rows"):
+        list(tp.Tensor(1.0))
+    assert [row.tolist() for row in X] == X.tolist()
+    added = tp.compile(lambda x: sum(row for row in x), args=[tp.InputInfo((2, 2), tp.float32)])
+    assert added(X).tolist() == tp.sum(X, 0).tolist()
     assert X.trace_tensor.shape == (2, 2)
 
 
@@ -652,3 +658,73 @@ def test_an_input_has_a_sequence_of_sizes(shape):
 
 def test_the_name_of_a_dimension_is_a_text():
     assert "must be a string" in refused(tp.NamedDimension, 3, 1, 2, 4).message
+
+
+def test_a_list_as_an_index_has_two_meanings(monkeypatch):
+    """One index for each dimension in nvtripy, rows in PyTorch: refused unless one is chosen."""
+    found = refused(lambda: X[[0, 1]])
+    assert found.code == "getitem/index"
+    assert "one index for each dimension" in found.hint
+    assert "`tp.gather(tensor, 0, rows)`" in found.hint
+    monkeypatch.setattr(tp.config, "nvtripy_devices", True)
+    assert X[[0, 1]].tolist() == 2
+    monkeypatch.undo()
+    assert refused(lambda: X[[0, 1]]).code == "getitem/index"
+    assert "`tp.Tensor(np.array([0, 1]))`" in refused(lambda: X[np.array([0, 1])]).hint
+    assert "`tp.where(mask, tensor, 0)`" in refused(lambda: X[X > 2]).hint
+
+
+@pytest.mark.parametrize(
+    ("compute", "wanted"),
+    [
+        (lambda x: x * x.shape[-1] ** -0.5, 2**-0.5),
+        (lambda x: x / x.shape[-1] ** 0.5, 2**-0.5),
+        (lambda x: x * x.shape[-1], 2.0),
+        (lambda x: x.shape[-1] * 0.5 + x - 1.0, 1.0),
+        (lambda x: x * (x.shape[-1] / 2), 1.0),
+        (lambda x: x * 2 ** x.shape[-1], 4.0),
+    ],
+)
+def test_a_known_size_is_a_number_where_nvtripy_refuses_it(compute, wanted):
+    """Eagerly and compiled alike, also of a shape with other sizes that are not known."""
+    one = tp.ones((1, 2))
+    info = tp.InputInfo(((1, 1, 4), 2), tp.float32)
+    for found in (compute(one), tp.compile(compute, args=[info])(one)):
+        assert found.tolist()[0] == pytest.approx([wanted] * 2)
+
+
+def test_a_quotient_of_sizes_is_no_number():
+    """nvtripy cuts its fraction off, and Python does not: what was refused stays so."""
+    half = refused(
+        lambda: tp.compile(lambda x: x * (1 / x.shape[0]), args=[tp.InputInfo((2,), tp.float32)])
+    )
+    assert "cuts the fraction off here, and gives 0" in half.message
+    assert "int(...)" in half.hint
+
+
+def test_integers_of_rank_0_count():
+    two = tp.Tensor(2)
+    assert (list(range(two)), [7, 8, 9][two], round(tp.Tensor(2.6)), round(two)) == (
+        [0, 1],
+        9,
+        3,
+        2,
+    )
+    for wrong in (tp.Tensor(2.0), tp.Tensor([2])):
+        with pytest.raises(TypeError, match="is no integer"):
+            range(wrong)
+    with pytest.raises(TypeError, match="is not a number"):
+        round(X)
+
+
+def test_a_function_without_inputs_is_told(capsys):
+    """Tensors are baked in, as in nvtripy, which says nothing."""
+    tp.compile(lambda baked: baked + 1, args=[X])
+    assert "compiled without inputs" in capsys.readouterr().err
+
+
+def test_completions_are_what_programs_use():
+    """What graphs are recorded with is there, and shown to nobody."""
+    assert {"NOUN", "of", "of_size", "to_device", "type", "value"}.isdisjoint(dir(X))
+    assert {"shape", "tolist", "eval"} <= set(dir(X))
+    assert X.trace_tensor is X.value

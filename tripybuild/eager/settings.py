@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tripybuild.errors import diagnostics
 from tripybuild.errors.diagnostics import DiagnosticError, suggest
 from tripybuild.frontend.checks.argument_error import caller_diagnostic
+from tripybuild.frontend.checks.indexing import accept_lists
 
 VARIABLE = "TRIPYBUILD_NVTRIPY_DEVICES"
 ALL = "all"
@@ -24,7 +25,7 @@ class Config:
     __slots__ = ("_nvtripy_devices",)
 
     def __init__(self) -> None:
-        self._nvtripy_devices = os.environ.get(VARIABLE, "") not in ("", "0")
+        self.nvtripy_devices = os.environ.get(VARIABLE, "") not in ("", "0")
 
     @property
     def nvtripy_devices(self) -> bool:
@@ -32,13 +33,14 @@ class Config:
 
         What is computed is on `gpu:0` then, what lists were made into on `cpu:0`. Everything runs
         on the CPU all the same, so that a program that looks at devices runs unchanged on a machine
-        without a GPU.
+        without a GPU. A list as an index means what a tuple does, too: `x[[0, 1]]` is `x[0, 1]`.
         """
         return self._nvtripy_devices
 
     @nvtripy_devices.setter
     def nvtripy_devices(self, wanted: bool) -> None:
         self._nvtripy_devices = _boolean("nvtripy_devices", wanted)
+        accept_lists(self._nvtripy_devices)
 
     @property
     def enable_input_validation(self) -> bool:

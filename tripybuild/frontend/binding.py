@@ -9,6 +9,7 @@ from tripybuild.frontend.checks.call_site import argument_span, keyword_span
 from tripybuild.frontend.checks.messages import format_value
 from tripybuild.frontend.record import PACKAGES
 from tripybuild.trace.location import Location, caller_location
+from tripybuild.trace.values import is_tensor
 from tripybuild.types.dtypes import dtype
 
 # What other libraries call parameters, and what they may be called here.
@@ -90,8 +91,11 @@ def binding_errors(
         most = f"{len(parameters)} positional argument{'' if len(parameters) == 1 else 's'}"
         message = f"`{name}` takes at most {most}, and {len(arguments)} are given"
         rest = arguments[len(parameters) - 1 :] if parameters and parameters[-1] in lists else ()
-        spread = rest and all(isinstance(each, int) for each in rest)
-        hint = f"put them into a list: `{format_value(rest)}`" if spread else None
+        hint = None
+        if rest and all(isinstance(each, int) for each in rest):
+            hint = f"put them into a list: `{format_value(rest)}`"
+        elif rest and all(map(is_tensor, rest)):
+            hint = f"put the tensors into a list: `{parameters[-1]}=[...]`"
         yield BindingError(message, hint, place=len(parameters))
     if missing:
         listed = " and ".join(f"`{each}`" for each in missing)

@@ -16,11 +16,13 @@ from typing import Any, NoReturn
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.frontend.binding import CallError, binding_errors
 from tripybuild.frontend.checks.argument_error import caller_diagnostic
-from tripybuild.frontend.checks.messages import OTHER_DTYPES, PYTHON, nearest_name
-from tripybuild.frontend.sizes import with_tensors
+from tripybuild.frontend.checks.habits import dtype_method, habit, meant_name
+from tripybuild.frontend.checks.messages import OTHER_DTYPES, PYTHON
+from tripybuild.frontend.sizes import with_numbers, with_tensors
 from tripybuild.frontend.tensor import PACKAGES, Tensor
 from tripybuild.language.limits import LimitError
 from tripybuild.process.memory import memory_error
+from tripybuild.trace.generated_code import BUILT_IN
 from tripybuild.trace.location import caller_location
 from tripybuild.types.dtypes import dtype
 
@@ -35,22 +37,6 @@ STARS: Mapping[Any, str] = {
 }
 # Attributes that libraries look for, to learn what an object can do.
 PROTOCOL = "__"
-# What other libraries call what is made by hand here.
-OTHERS = {
-    **OTHER_DTYPES,
-    **dict.fromkeys(("array", "asarray", "as_tensor", "from_numpy", "from_dlpack"), "Tensor"),
-}
-# What other libraries' tensors have, and what does it here.
-ELSEWHERE = {
-    **dict.fromkeys(("T", "mT", "t", "swapaxes"), "{package}.transpose(tensor, 0, 1)"),
-    **dict.fromkeys(("astype", "to", "type", "float", "half", "int", "long"), "tensor.cast(dtype)"),
-    **dict.fromkeys(("cpu", "cuda"), "{package}.copy(tensor, device)"),
-    **dict.fromkeys(("dim", "ndim"), "tensor.rank"),
-    "item": "float(tensor)",
-    "numpy": "numpy.asarray(tensor)",
-    "size": "tensor.shape",
-    "view": "tensor.reshape(shape)",
-}
 
 
 def guard_value(name: str, value: Any, package: str) -> Any:
@@ -102,11 +88,11 @@ def _guard(
         try:
             return function(*arguments, **named)
         except DiagnosticError:
-            tensors = with_tensors((*arguments, *named.values())) if operator else None
-            if tensors is None:
+            sizes = _with_sizes((*arguments, *named.values())) if operator else None
+            if sizes is None:
                 raise
         except TypeError as error:
-            tensors, trace = None, error.__traceback__
+            sizes, trace = None, error.__traceback__
             if trace is None or trace.tb_next is not None:
                 raise
         except LimitError as error:
@@ -119,12 +105,17 @@ def _guard(
         except MemoryError as error:
             message = f"`{name}` needs more memory than available"
             raise memory_error(message, (), error, caller_location(PACKAGES).span()) from error
-        if tensors is not None:
-            by_name = dict(zip(named, tensors[len(arguments) :], strict=True))
-            return function(*tensors[: len(arguments)], **by_name)
+        if sizes is not None:
+            by_name = dict(zip(named, sizes[len(arguments) :], strict=True))
+            return function(*sizes[: len(arguments)], **by_name)
         raise CallError(*_problems(_display_name(name, arguments), function, arguments, named))
 
     return call
+
+
+def _with_sizes(arguments: Sequence[Any]) -> list[Any] | None:
+    """Arguments with known sizes in their other form; None if there are none."""
+    return with_tensors(arguments) or with_numbers(arguments)
 
 
 def _refuse_dtype_call(kind: dtype, *_: Any, **__: Any) -> Any:
@@ -291,8 +282,10 @@ def missing_name(package: str, name: str, known: Iterable[str]) -> AttributeErro
     """
 
     def hint() -> str | None:
-        names = import_module(f"{package}.others").NAMES
-        near = OTHERS.get(name) or nearest_name(name, known, lambda each: names.get(each.lower()))
+        names, here = import_module(f"{package}.others").NAMES, list(known)
+        if found := habit("package", name, here):
+            return found
+        near = OTHER_DTYPES.get(name) or meant_name(name, here, names.get)
         return f"did you mean `{near}`?" if near else None
 
     message = f"module `{package}` has no attribute `{name}`"
@@ -313,17 +306,47 @@ def missing_member(
 
     def hint() -> str | None:
         known = set(import_module(home).__all__)
-        other = import_module(f"{home}.others").NAMES.get(name)
-        if name in ELSEWHERE:
-            return f"write `{ELSEWHERE[name].format(package=package)}`"
-        if name in known or other is not None:
-            return f"call the function: `{package}.{other or name}(...)`"
-        if near := suggest(name, [each for each in members() if not each.startswith("_")]):
+        own = {each for each in members() if not each.startswith("_")}
+        if found := habit("tensor", name, known):
+            return found
+        if kind := dtype_method(name):
+            return f"write `tensor.cast({package}.{kind})`"
+        names = import_module(f"{home}.others").NAMES
+        if name in known:
+            return f"call the function: `{package}.{name}(...)`"
+        near = meant_name(name, own | known, names.get)
+        if near is None:
+            return None
+        if name.rstrip("_") != name and near not in own:
+            return f"a tensor never changes: `tensor = {package}.{near}(tensor, ...)`"
+        if near in own:
             return f"did you mean `{near}`?"
-        near = suggest(name, known)
-        return f"did you mean `{package}.{near}(...)`?" if near else None
+        if near == names.get(name.lower()):
+            return f"call the function: `{package}.{near}(...)`"
+        return f"did you mean `{package}.{near}(...)`?"
 
     return MissingNameError(f"a tensor has no attribute `{name}`", hint)
+
+
+def missing_module_member(
+    module: object, name: str, children: Iterable[str] = ()
+) -> MissingNameError:
+    """The error of a module's attribute that is not there.
+
+    Args:
+        module: The module; its class and its attributes say what there is.
+        name: What was asked for.
+        children: The names of modules that are no attributes of it.
+    """
+    members = {*vars(module), *dir(type(module)), *children}
+
+    def hint() -> str | None:
+        if found := habit("module", name, import_module(BUILT_IN).__all__):
+            return found
+        near = suggest(name, [each for each in members if not each.startswith("_")])
+        return f"did you mean `{near}`?" if near else None
+
+    return MissingNameError(f"`{type(module).__name__}` has no attribute `{name}`", hint)
 
 
 def warn_deprecation(name: str, instead: str, package: str) -> None:

@@ -7,6 +7,8 @@ from functools import lru_cache
 from operator import is_
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.frontend.checks.argument_error import caller_diagnostic
 from tripybuild.frontend.tensor import Tensor
 from tripybuild.trace.values import Size
 
@@ -70,6 +72,36 @@ def with_tensors(arguments: Sequence[Any]) -> list[Any] | None:
         for each in arguments
     ]
     return None if all(map(is_, tensors, arguments)) else tensors
+
+
+def with_numbers(arguments: Sequence[Any]) -> list[Any] | None:
+    """Arguments with a number for each size that is recorded and known; None if there is none.
+
+    What is left must have a tensor among it, which says what the numbers become.
+    """
+    numbers = [_as_number(each) for each in arguments]
+    changed = not all(map(is_, numbers, arguments))
+    return numbers if changed and any(isinstance(each, Tensor) for each in numbers) else None
+
+
+def _as_number(argument: Any) -> Any:
+    if isinstance(argument, Tensor) and hasattr(type(argument), "dimension"):
+        size: Any = argument
+        return exact_number(size) if isinstance(size.dimension, int) else argument
+    return argument
+
+
+def exact_number(size: Any) -> int:
+    """The number that a known size is.
+
+    Raises:
+        DiagnosticError: It is a quotient without its fraction, which a number would have.
+    """
+    if size.inexact:
+        message = f"`/` of sizes cuts the fraction off here, and gives {size.dimension}"
+        hint = "divide Python's integers: `int(...)` makes one of a size that is known"
+        raise DiagnosticError(caller_diagnostic("wrong-value", message, hint)) from None
+    return int(size.dimension)
 
 
 def _as_tensor(argument: Any) -> Any:

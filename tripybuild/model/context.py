@@ -14,7 +14,9 @@ from tripybuild.documents.document import Document
 from tripybuild.errors.budget import BudgetError, spend
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.errors.limits import budget_diagnostic, first_problems
-from tripybuild.frontend.checks.messages import nearest_name, number_hint
+from tripybuild.frontend.checks.habits import habit, meant_name, spec_habit
+from tripybuild.frontend.checks.messages import number_hint
+from tripybuild.frontend.tensor import Tensor
 from tripybuild.language.blame import blamed_part
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.records import Record
@@ -62,17 +64,6 @@ def _span(snippet: Snippet) -> Span:
 
 
 Made = TypeVar("Made")
-# What other systems' parts are in a specification.
-FOREIGN_PARTS = {
-    "Identity": "leave it out; a part that does nothing is `[]`",
-    "ModuleList": "a list of parts is a list: `[block(i) for i in range(depth)]`",
-    "Parameter": "a tensor of the checkpoint is declared below `weights:`",
-    "Sequential": "a list of parts is a chain: `[first, second]`",
-    **dict.fromkeys(
-        ("Dropout", "Dropout1d", "Dropout2d", "DropPath"),
-        "leave it out: it does nothing when a model is run",
-    ),
-}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -296,16 +287,18 @@ class BuildContext:
         match error.node:
             case ast.Name(id=name) if error.code == "unbound-name":
                 scope = self._scopes[id(snippet.document)]
-                if name in FOREIGN_PARTS:
-                    return FOREIGN_PARTS[name]
+                if hint := habit("spec", name):
+                    return hint
                 for part in scope.define.values():
                     if name in part.state:
                         return f"`{name}` is state of `{part.name}`: read it as `PART.{name}`"
-                near = nearest_name(name, {*names, *self.known(scope)}, self.translate)
+                near = meant_name(name, self.known(scope), self.translate, names)
                 if snippet.location[0] == "sizes" and len(snippet.location) > 2:  # in a record
                     return _word_hint(name, near)
                 return f"did you mean `{near}`?" if near else None
             case ast.Attribute(attr=name) if error.__cause__ is None:
+                if error.message.startswith(f"{Tensor.NOUN} ") and (hint := spec_habit(name)):
+                    return hint
                 if name in self.known(self._scopes[id(snippet.document)]):
                     return f"`{name}` is a function, no method: `{name}(...)`"
                 if other := self.translate(name):

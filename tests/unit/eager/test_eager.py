@@ -458,7 +458,7 @@ def test_the_mean_of_nothing_is_nan_without_a_warning():
 def test_asking_for_an_attribute_is_cheap(monkeypatch):
     """Many ask with `hasattr`; the nearest name is looked for when somebody reads the message."""
     looked = []
-    monkeypatch.setattr(guard, "suggest", lambda *given: looked.append(given))
+    monkeypatch.setattr(guard, "meant_name", lambda *given: looked.append(given))
     x = tp.Tensor([1.0])
     assert not hasattr(x, "tanhh")
     (x + x).eval()

@@ -339,9 +339,31 @@ def test_a_load_that_is_not_strict_tells_what_was_left_out():
     assert module.scale.tolist() == [5.0, 6.0]
 
 
-def test_arrays_are_no_tensors():
+def test_arrays_of_other_libraries_become_parameters():
+    """`load_state_dict(torch_module.state_dict())`; what is no array is refused with the rest."""
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    source, made = torch.nn.Linear(3, 2), tp.Linear(3, 2)
+    assert made.load_state_dict(source.state_dict()) == (set(), set())
+    assert made.weight.tolist() == source.weight.tolist()
     [found] = refused(filled().load_state_dict, {"scale": np.ones(2)}, strict=False)
-    assert found.message == "the parameter `scale` is a tensor, but this is an array of shape [2]"
+    assert found.code == "weight-dtype"
+    [found] = refused(filled().load_state_dict, {"scale": [1.0, 2.0]}, strict=False)
+    assert found.message == "the parameter `scale` is a tensor, but this is [1.0, 2.0]"
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("parameters", "write `module.state_dict().values()`; `module.named_parameters()` has"),
+        ("eval", "a module is called, never trained, so there are no modes: leave it out"),
+        ("half", "a dtype is an argument of modules: `tp.Linear(2, 3, dtype=tp.float16)`"),
+        ("compile", "write `tp.compile(module, args=[tp.InputInfo(shape, dtype)])`"),
+        ("weigth", "did you mean `weight`?"),
+    ],
+)
+def test_what_modules_have_elsewhere(name, hint):
+    [found] = refused(lambda: getattr(tp.Linear(3, 2), name))
+    assert (found.code, found.hint[: len(hint)]) == ("unknown-name", hint)
 
 
 # --- files ---
@@ -388,7 +410,7 @@ def test_a_sequence_says_what_it_has_not(index):
 
 
 def test_a_sequence_has_no_other_attributes():
-    with pytest.raises(AttributeError, match="no module `other`"):
+    with pytest.raises(AttributeError, match="`Sequential` has no attribute `other`"):
         _ = tp.Sequential().other
 
 

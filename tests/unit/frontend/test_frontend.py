@@ -1,5 +1,7 @@
 """The Python way in: recording, places in the user's file, operators of tensors, making tensors."""
 
+import builtins
+import re
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -9,9 +11,11 @@ import numpy as np
 import pytest
 
 import tripyapi as tp
+from tripyapi.others import NAMES
 from tripyapi.tensor import Tensor
 from tripybuild.errors.diagnostics import DiagnosticError, render
 from tripybuild.frontend import bind, dtype_of
+from tripybuild.frontend.checks.habits import _tables, habit, meant_name
 from tripybuild.reference.execute import execute
 from tripybuild.symbolic.dims import symbol
 from tripybuild.trace.constants import Constant
@@ -106,8 +110,10 @@ def test_an_input_is_neither_true_nor_iterable():
 
     with pytest.raises(DiagnosticError, match="depends on the input `x`"):
         bool(x == x)
-    with pytest.raises(TypeError, match="only when it runs"):
+    with pytest.raises(DiagnosticError, match="depends on the input `x`"):
         list(x)
+    with pytest.raises(TypeError, match="only when it runs"):
+        list(given_tensor("y", symbol("N")))
     assert len({x, x}) == 1
 
 
@@ -116,10 +122,17 @@ def test_an_input_is_neither_true_nor_iterable():
     [
         ("relu", "call the function: `tp.relu(...)`"),
         ("shap", "did you mean `shape`?"),
-        ("item", "write `float(tensor)`"),
+        ("item", "write `float(tensor)` or `int(tensor)`"),
         ("T", "write `tp.transpose(tensor, 0, 1)`"),
-        ("cuda", "write `tp.copy(tensor, device)`"),
-        ("astype", "write `tensor.cast(dtype)`"),
+        ("cuda", "write `tp.copy(tensor, device)`; nothing has to be moved to be computed"),
+        ("astype", "write `tensor.cast(dtype)`, or `tp.copy(tensor, device)` for a device"),
+        ("half", "write `tensor.cast(tp.float16)`"),
+        ("detach", "nothing is differentiated here: leave it out"),
+        ("add_", "a tensor never changes: `tensor = tp.add(tensor, ...)`"),
+        ("new_zeros", "call the function: `tp.zeros(...)`"),
+        ("sofmax", "did you mean `tp.softmax(...)`?"),
+        ("foo", None),
+        ("nel", None),
     ],
 )
 def test_an_attribute_that_tensors_have_elsewhere(name, hint):
@@ -127,6 +140,39 @@ def test_an_attribute_that_tensors_have_elsewhere(name, hint):
     found = refused(lambda: getattr(given_tensor("x", 2), name))
 
     assert (found.code, found.hint) == ("unknown-name", hint)
+
+
+@pytest.mark.parametrize("place", ["package", "tensor", "module", "spec", "spec tensor", "index"])
+def test_hints_name_what_is_there(place):
+    """In backticks, what a hint takes from the package and what it calls of a tensor or module."""
+    members = {"tensor": dir(tp.Tensor), "module": dir(tp.Module), "executable": dir(tp.Executable)}
+    for name in _tables()[place]:
+        assert not (place == "package" and name in tp.__all__)
+        hint = habit(place, name, tp.__all__)
+        for code in re.findall("`([^`]*)`", hint):
+            assert {*re.findall(r"\btp\.(\w+)", code)} <= {*tp.__all__}, hint
+            called = {*re.findall(r"(?<![\w.])([a-z_]+)\(", code)}
+            assert called <= {*dir(builtins), "block", "first"}, hint
+            for owner, member in re.findall(r"\b(tensor|module|executable)\.(\w+)", code):
+                assert member in {*members[owner], "weight"}, hint
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("randn", "random_normal"),
+        ("Conv2d", "Conv"),
+        ("MaxPool2d", "maxpool"),
+        ("LeakyReLU", "leaky_relu"),
+        ("LSTM", "lstm"),
+        ("mena", "mean"),
+        ("sqaure", "square"),
+        *dict.fromkeys(("foo", "nan", "grid", "colour", "relu"), None).items(),
+    ],
+)
+def test_a_name_that_is_near_is_meant_only_after_a_slip(name, meant):
+    """By its meaning elsewhere, by another case, or by one letter; nothing else is guessed."""
+    assert meant_name(name, tp.__all__, NAMES.get) == meant
 
 
 # --- recording ---

@@ -36,9 +36,14 @@ from tripybuild.tensorrt.translation.options import Options
 from tripybuild.trace.generated_code import BUILT_IN
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.location import caller_location
-from tripybuild.trace.values import Value
+from tripybuild.trace.values import Value, is_tensor
 from tripybuild.types.shapes import fresh_symbols
 from tripybuild.types.size_range import SizeRange
+
+NO_INPUTS = (
+    "`{name}` is compiled without inputs: the tensors that it was given are constants of it; "
+    "`tp.InputInfo(shape, dtype)` in the place of a tensor makes it an input"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +119,8 @@ def record_function(
     gives, outputs = results.flatten_results(result, place, inputs.values.keys())
     graph = Graph(name_of(func), inputs.values, _weights(module), outputs)
     _check_inputs(graph)
+    if not inputs.infos and any(is_tensor(each) for each in (*args, *kwargs.values())):
+        logger.warning(NO_INPUTS.format(name=name_of(func)), mode="once")
     call = CallForm.of(bound.signature, forms, gives)
     return FunctionGraph(
         graph, inputs.ranges, call, inputs.infos, place, inspect.getdoc(func) or ""

@@ -27,7 +27,7 @@ from tripybuild.frontend.checks.argument_error import argument_error
 from tripybuild.frontend.checks.call_site import call_at
 from tripybuild.frontend.checks.messages import format_value
 from tripybuild.frontend.checks.python_numbers import is_data
-from tripybuild.frontend.guard import refuse_call
+from tripybuild.frontend.guard import missing_module_member, refuse_call
 from tripybuild.frontend.tensor import PACKAGES, Tensor
 from tripybuild.trace.location import caller_location
 
@@ -170,6 +170,12 @@ class Module:
                 raise DiagnosticError(Diagnostic("wrong-value", message, span, hint=hint))
             super().__setattr__(name, value)
 
+        def __getattr__(self, name: str) -> Any:
+            """Error with a hint: modules of other systems have modes, devices and more."""
+            if name.startswith("_"):
+                raise AttributeError(f"`{type(self).__name__}` has no attribute `{name}`")
+            raise missing_module_member(self, name)
+
     def named_parameters(self) -> "Iterator[tuple[str, PublicTensor]]":
         """The parameters of the module itself, without those of other modules, by name.
 
@@ -193,7 +199,8 @@ class Module:
         """Give parameters of the module and of those below it.
 
         Args:
-            state_dict: Tensors by their paths, as `state_dict` gives them.
+            state_dict: Tensors by their paths, as `state_dict` gives them; those of other libraries
+                are copied, as `Tensor` copies them.
             strict: Whether all parameters must be there, and nothing else.
 
         Returns:
@@ -209,7 +216,7 @@ class Module:
             raise argument_error(
                 "load_state_dict", "state_dict", "a dictionary of tensors", state_dict, hint
             )
-        given = {path: each for path, each in state_dict.items() if not is_optional(each)}
+        given = {p: _as_tensor(each) for p, each in state_dict.items() if not is_optional(each)}
         state = {
             path: member
             for path, member in self._state(optional=True)
@@ -300,6 +307,13 @@ def _place(name: str) -> Span:
     place = caller_location(PACKAGES)
     call = call_at(place)
     return (call and call.argument("state_dict", (name,))) or place.span()
+
+
+def _as_tensor(given: Any) -> Any:
+    """Another library's array as a tensor; what is none is refused with the others."""
+    if isinstance(given, Tensor) or not hasattr(given, "__dlpack__"):
+        return given
+    return Tensor._kind(given)  # type: ignore[call-arg] # noqa: SLF001 - the public class
 
 
 def load(

@@ -7,6 +7,7 @@ from typing import Any
 from tripybuild.eager.module.module import Module
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.frontend.checks.messages import format_value
+from tripybuild.frontend.guard import missing_module_member
 from tripybuild.frontend.tensor import PACKAGES
 from tripybuild.trace.location import caller_location
 
@@ -91,5 +92,6 @@ class Sequential(Module):
         modules = vars(self).get("modules", {})
         if name in modules:
             return modules[name]
-        message = f"`{type(self).__name__}` has no attribute and no module `{name}`"
-        raise AttributeError(message)
+        if name.startswith("_"):
+            raise AttributeError(f"`{type(self).__name__}` has no attribute `{name}`")
+        raise missing_module_member(self, name, modules)

@@ -55,8 +55,11 @@ def array_of(data: Any, type: dtype | None = None) -> Array:
         found = _import_array(data)
         if type is None or found.dtype == type.numpy:
             return found
+        if _holds(type, found):
+            with np.errstate(over="ignore"):  # a float is rounded, if need be to an infinite one
+                return found.astype(type.numpy)
         hint = f"cast the tensor: `tp.cast(tp.Tensor(...), tp.{type})`"
-        raise DataError(f"its elements are {found.dtype}, and not {type}", hint)
+        raise DataError(f"its elements are {found.dtype}, and not all of {type}", hint)
     shape = list(_shape(data))
     if prod(shape) > MANY and (met := limit()) and prod(shape) * NUMBER > met.size:
         raise MemoryError(f"it has {prod(shape)} numbers; {met.reason}")
@@ -73,6 +76,16 @@ def array_of(data: Any, type: dtype | None = None) -> Array:
         wide = np.array(flat, np.float64)
     with np.errstate(over="ignore"):  # a float is rounded, if need be to an infinite one
         return wide.astype(kind.numpy).reshape(shape)
+
+
+def _holds(kind: dtype, array: Array) -> bool:
+    """Whether a dtype holds the elements of an array, as it does a list's: floats are rounded."""
+    of = from_numpy(array.dtype)
+    if kind.kind != "integer":
+        return kind.kind == "float" or of is kind
+    if of.kind == "integer" and array.size:
+        return bool(kind.lowest <= array.min() and array.max() <= kind.highest)
+    return of.kind != "float"
 
 
 def _of_one_class(data: Any, shape: Sequence[int]) -> list[Any]:

@@ -1,6 +1,6 @@
 """Evaluating half of the public Tensor and DimensionSize: data is computed on first access."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -9,6 +9,7 @@ from tripybuild.eager.evaluate.evaluate import array_of
 from tripybuild.eager.evaluate.subgraph import UnknownValueError, symbol_error
 from tripybuild.eager.module.placeholders import is_placeholder
 from tripybuild.eager.settings import config
+from tripybuild.eager.tensor.conversions import Conversions
 from tripybuild.eager.tensor.device import CPU, GPU, device as Device  # noqa: N812
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span, render, text_of
 from tripybuild.errors.logger import logger
@@ -18,14 +19,13 @@ from tripybuild.frontend.checks.argument_error import (
     dtype_argument,
 )
 from tripybuild.frontend.checks.call_site import call_at
-from tripybuild.frontend.checks.messages import python_hint
 from tripybuild.frontend.checks.python_numbers import python_number
 from tripybuild.frontend.guard import PROTOCOL, missing_member
-from tripybuild.frontend.sizes import StaticSize, in_trace, static_sizes
+from tripybuild.frontend.sizes import StaticSize, exact_number, in_trace, static_sizes
 from tripybuild.frontend.tensor import PACKAGES, Tensor as Traced
 from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.constants import constant
-from tripybuild.trace.location import Location, PythonLocation, caller_location
+from tripybuild.trace.location import Location, caller_location
 from tripybuild.trace.values import Size, Value
 from tripybuild.types.dtypes import dtype as DType, from_numpy, int32  # noqa: N812
 from tripybuild.types.shapes import is_int
@@ -36,22 +36,12 @@ if TYPE_CHECKING:
 Made = TypeVar("Made", bound=Traced)
 CPU_MEMORY = (1, 0)  # DLPack's kDLCPU, and the first one
 MOST_SHOWN = 1000  # elements; of more, the ends are shown
+# What is public for other modules here, and no completion for a program.
+INTERNAL = frozenset({"NOUN", "of", "of_size", "to_device", "trace_tensor", "type", "value"})
 
 
 class ChangeError(DiagnosticError, TypeError):
     """A tensor never changes."""
-
-
-class TruthError(DiagnosticError, ValueError):
-    """A tensor of several elements is neither true nor false."""
-
-
-class NumberError(DiagnosticError, TypeError):
-    """A tensor of several elements is no number."""
-
-
-class IterationError(DiagnosticError, TypeError):
-    """A tensor is no sequence of Python's."""
 
 
 class _Kind(type):
@@ -67,7 +57,7 @@ class _Kind(type):
         return isinstance(instance, StaticSize) and cls is Tensor._size_kind  # noqa: SLF001 - too
 
 
-class Tensor(Traced, metaclass=_Kind, of_values=True):
+class Tensor(Conversions, Traced, metaclass=_Kind, of_values=True):
     """Lazily evaluated tensor; the public class documents its arguments."""
 
     _device: Device | None = None
@@ -195,46 +185,6 @@ class Tensor(Traced, metaclass=_Kind, of_values=True):
         """Where the elements lie: in the processor's memory."""
         return CPU_MEMORY
 
-    def __iter__(self) -> Any:
-        """Refused: how many rows there are may be known only when the graph runs."""
-        message = f"{self.type} cannot be iterated over: its size may be known only when it runs"
-        place, hint = caller_location(PACKAGES), "take rows by their index, or `split(...)` it"
-        hint = python_hint(hint) if isinstance(place, PythonLocation) else hint
-        raise IterationError(Diagnostic("not-iterable", message, place.span(), hint=hint))
-
-    def __bool__(self) -> bool:
-        """Whether the only element is true.
-
-        Raises:
-            TruthError: There are several elements, or none.
-            TypeError: A specification asks, whose tensors are known only when it runs.
-        """
-        try:
-            array = array_of(self.value)
-            if array.size == 1:
-                return bool(array)
-            message = f"whether {self.type} is true is ambiguous: it has {array.size} elements"
-            hint = "ask `tp.all(...)` or `tp.any(...)` of it"
-            raise TruthError(caller_diagnostic("ambiguous-truth", message, hint))
-        except DiagnosticError as error:
-            if isinstance(caller_location(PACKAGES), PythonLocation):
-                raise
-            message = "whether a tensor is true is known only when it runs; use `where`"
-            raise TypeError(message) from error
-
-    def __len__(self) -> int:
-        """The size of the first dimension.
-
-        Raises:
-            IterationError: There is no dimension.
-            DiagnosticError: The size is known only when the graph runs.
-        """
-        if not self.value.type.shape:
-            message = "a tensor of rank 0 has no length"
-            raise IterationError(caller_diagnostic("not-iterable", message))
-        size: Any = Tensor.of_size(self.value.type.shape[0])
-        return int(size)
-
     if not TYPE_CHECKING:  # a type checker would take any name then
 
         def __getattr__(self, name: str) -> Any:
@@ -242,39 +192,11 @@ class Tensor(Traced, metaclass=_Kind, of_values=True):
             if name.startswith(PROTOCOL):  # NumPy asks each tensor for two that are not there
                 raise AttributeError(f"a tensor has no attribute `{name}`")
             home = type(self).__module__.partition(".")[0]
-            raise missing_member(name, lambda: dir(type(self)), "tp", home)
+            raise missing_member(name, lambda: dir(self), "tp", home)
 
-    def __int__(self) -> int:
-        """The only element as an integer.
-
-        Raises:
-            NumberError: There are several elements, or none.
-        """
-        return int(self._only())
-
-    def __float__(self) -> float:
-        """The only element as a number.
-
-        Raises:
-            NumberError: There are several elements, or none.
-        """
-        return float(self._only())
-
-    def _only(self) -> Any:
-        array = array_of(self.value)
-        if array.size == 1:
-            return array.item()
-        message = f"{self.type} is not a number: it has {array.size} elements"
-        hint = "take one of them by its index, or `tolist()`"
-        raise NumberError(caller_diagnostic("wrong-type", message, hint))
-
-    def __format__(self, how: str) -> str:
-        """The only element as a number is formatted (`f"{loss:.3f}"`), or all as `str` shows it.
-
-        Raises:
-            NumberError: A number's format is asked for, and there are several elements, or none.
-        """
-        return format(self._only(), how) if how else str(self)
+    def __dir__(self) -> list[str]:
+        """What programs use: what graphs are recorded with is left out."""
+        return [name for name in super().__dir__() if name not in INTERNAL]
 
     def __repr__(self) -> str:
         """What it holds; of what is known only when a graph runs, what it is, with a warning."""
@@ -350,6 +272,7 @@ class DimensionTensor:
     """
 
     dimension: Size = 0  # of the class, too: a lookup does not reach the tensor
+    inexact = False  # whether `/` cut a fraction off, as nvtripy's does
 
     def __init__(self, data: Size, name: str | None = None) -> None:
         data = python_number(data)
@@ -390,8 +313,43 @@ class DimensionTensor:
         """What Python keeps of it: its size."""
         return type(self), (self.__index__(),)
 
+    def _with_number(self, method: str, other: Any) -> Any:
+        """What Python makes of a known size and a number, where the tensor would refuse it.
+
+        As of `n ** 0.5` and `n * 0.5`, which no dtype of integers holds.
+        """
+        power = method in ("__pow__", "__rpow__")
+        if isinstance(self.dimension, int) and isinstance(other, (int, float) if power else float):
+            exact_number(self)
+            return getattr(type(other), method)(type(other)(self.dimension), other)
+        found = getattr(super(), method)(other)
+        if isinstance(found, DimensionTensor):
+            fraction = method.endswith("truediv__") and has_fraction(self, other, found.dimension)
+            found.inexact = self.inexact or getattr(other, "inexact", False) or fraction
+        return found
+
     def __str__(self) -> str:
         return str(self.dimension)
 
     def __repr__(self) -> str:
         return f"dimension_size({self.dimension})"
+
+
+def has_fraction(one: DimensionTensor, other: Any, quotient: Size) -> bool:
+    """Whether a quotient of known sizes, whichever is divided, is not all of it."""
+    size, by = one.dimension, getattr(other, "dimension", other)
+    if not (isinstance(quotient, int) and isinstance(size, int) and isinstance(by, int)):
+        return False
+    return size != quotient * by and by != quotient * size
+
+
+def _number_operator(method: str) -> Callable[[DimensionTensor, Any], Any]:
+    def operate(size: DimensionTensor, other: Any) -> Any:
+        return size._with_number(method, other)  # noqa: SLF001 - of this module
+
+    return operate
+
+
+for _name in ("add", "sub", "mul", "truediv", "pow"):
+    for _method in (f"__{_name}__", f"__r{_name}__"):
+        setattr(DimensionTensor, _method, _number_operator(_method))

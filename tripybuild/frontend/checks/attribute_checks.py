@@ -10,7 +10,8 @@ from typing import Any, NoReturn, Protocol, overload
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Related, Span
 from tripybuild.frontend.checks.call_site import CallSite, call_at, origins
-from tripybuild.frontend.checks.indexing import Index, IndexFormError, resolve
+from tripybuild.frontend.checks.habits import habit
+from tripybuild.frontend.checks.indexing import Index, IndexFormError, refuse_list, resolve
 from tripybuild.frontend.checks.messages import (
     format_value,
     found_text,
@@ -319,9 +320,12 @@ class Attributes:
     def index(self, name: str, value: object, shape: Sequence[Size]) -> Index:
         """`index(input)`: integers, slices, `...` and None, as in square brackets."""
         try:
+            if isinstance(self.location, PythonLocation):
+                refuse_list(value)
             return resolve(value, shape)
         except IndexFormError as problem:
-            self._refuse(name, str(problem), value, shapes=True)
+            hint = None if problem.hint is None else habit("index", problem.hint)
+            self._refuse(name, str(problem), value, hint, shapes=problem.hint is None)
 
     def subscripts(self, name: str, value: object, shapes: Sequence[Sequence[Size]]) -> str:
         """`subscripts(inputs)`: the equation of an einsum, made explicit."""

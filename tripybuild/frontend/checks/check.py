@@ -11,6 +11,8 @@ from types import TracebackType
 from typing import Any, NoReturn, Protocol, Self
 
 from tripybuild.frontend.checks.call_site import call_at
+from tripybuild.frontend.checks.habits import habit
+from tripybuild.frontend.checks.indexing import Index
 from tripybuild.frontend.checks.messages import (
     format_value,
     found_text,
@@ -195,10 +197,14 @@ class Check(Regions):
         part: str = "",
     ) -> NoReturn:
         """Refuse the dtype of a tensor, with the one that is nearest to it."""
-        nearest = next((each for each in allowed if each.kind == found.kind), allowed[0])
+        alike = [each for each in allowed if each.kind == found.kind]
+        wide = (each for each in alike if each.bits >= found.bits)
+        nearest = next(wide, (alike or [*allowed])[0])
         mask = found.kind == "boolean" and nearest.kind == "integer"  # which is no index
         loses = found.kind == nearest.kind and nearest.bits < found.bits
         hint = None if mask or loses else f"cast it: `cast({called}, {nearest})`"
+        if mask and name == "index":
+            hint = habit("index", "mask")
         self.must(name, f"be {join_alternatives(allowed)}", label, part=part, hint=hint)
 
     def tensor_or_number(self, name: str, value: object) -> None:
@@ -244,6 +250,12 @@ class Check(Regions):
     def data(self, array: Any, type: dtype) -> Any:
         """An array as a tensor; the frontend gives a tensor of its own."""
         return constant(array, type, self.location)
+
+    def index(self, name: str, value: object, shape: Sequence[Size]) -> Index:
+        """`index(input)`: an index as in square brackets."""
+        if isinstance(value, list):
+            self.lasting = False  # whether it is one is a setting
+        return super().index(name, value, shape)
 
     def shape(self, name: str, tensor: Any, pattern: str) -> list[Size]:
         """The sizes of a tensor whose rank fits `pattern`, to be unpacked."""

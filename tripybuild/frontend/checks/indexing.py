@@ -16,8 +16,32 @@ _maximum, _minimum = SHAPE_FUNCTIONS["max"], SHAPE_FUNCTIONS["min"]
 _select = SHAPE_FUNCTIONS["select"]
 
 
+# Whether a list is the same as a tuple, as nvtripy has it: `x[[0, 1]]` is one element there, and
+# two rows in PyTorch and NumPy.
+_list_is_tuple = [False]
+
+
+def accept_lists(accepted: bool) -> None:
+    """Let `x[[0, 1]]` of a program mean `x[0, 1]`; otherwise it is refused."""
+    _list_is_tuple[0] = accepted
+
+
+def refuse_list(index: object) -> None:
+    """Refuse a program's list as an index.
+
+    Raises:
+        IndexFormError: It is one, and nothing says which of its meanings is meant.
+    """
+    if isinstance(index, list) and not _list_is_tuple[0]:
+        raise IndexFormError("a tuple or a tensor: a list has two meanings", "list")
+
+
 class IndexFormError(ValueError):
-    """What an index should have been."""
+    """What an index should have been, and the key of a hint."""
+
+    def __init__(self, wanted: str, hint: str | None = None) -> None:
+        super().__init__(wanted)
+        self.hint = hint
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +95,8 @@ def _resolve_entry(entry: object, size: Size) -> tuple[Size, Size, int]:
         return _slice(entry, size)
     position = _size(entry)
     if position is None:
-        raise IndexFormError("integers, slices, `...` or None")
+        several = hasattr(entry, "__array__") or isinstance(entry, list)
+        raise IndexFormError("integers, slices, `...` or None", "array" if several else None)
     if isinstance(position, int) and isinstance(size, int) and not -size <= position < size:
         raise IndexFormError(f"between {-size} and {size - 1} for a dimension of size {size}")
     return _from_start(position, size), 1, 1

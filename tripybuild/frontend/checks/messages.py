@@ -1,7 +1,7 @@
 """Message formatting: values, and the terms of a violated law."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import FunctionType
 
 from tripybuild.errors.diagnostics import suggest
@@ -92,21 +92,6 @@ def join_alternatives(allowed: Sequence[object]) -> str:
     """What is allowed, in words: `float32, float16 or bfloat16`."""
     names = list(map(str, allowed))
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
-
-
-def nearest_name(
-    name: str, names: Iterable[str], translate: Callable[[str], str | None]
-) -> str | None:
-    """The name that is meant: a module where it looks like one, what another system calls so, ...
-
-    Args:
-        name: A name that stands for nothing.
-        names: What there is.
-        translate: Gives the operator that another system calls so.
-    """
-    known = list(names)
-    modules = [each for each in known if each[:1].isupper()] if name[:1].isupper() else []
-    return suggest(name, modules) or translate(name) or suggest(name, known)
 
 
 def nearest_dtype(given: object, names: Iterable[str]) -> str | None:
