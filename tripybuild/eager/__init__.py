@@ -9,8 +9,9 @@ from tripybuild.eager.module.module import Module
 from tripybuild.eager.module.placeholders import Parameter
 from tripybuild.eager.module.sequential import Sequential
 from tripybuild.eager.settings import config
+from tripybuild.eager.tensor.conversions import DimensionTensor
 from tripybuild.eager.tensor.device import device
-from tripybuild.eager.tensor.tensor import DimensionTensor, Tensor
+from tripybuild.eager.tensor.tensor import Tensor
 from tripybuild.errors.diagnostics import DiagnosticError as TripyException
 
 __all__ = [

@@ -1,12 +1,11 @@
 """Evaluating half of the public Tensor and DimensionSize: data is computed on first access."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import copy
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from tripybuild import frontend
 from tripybuild.eager.evaluate.evaluate import array_of
-from tripybuild.eager.evaluate.subgraph import UnknownValueError, symbol_error
+from tripybuild.eager.evaluate.subgraph import UnknownValueError
 from tripybuild.eager.module.placeholders import is_placeholder
 from tripybuild.eager.settings import config
 from tripybuild.eager.tensor.conversions import Conversions
@@ -19,16 +18,13 @@ from tripybuild.frontend.checks.argument_error import (
     dtype_argument,
 )
 from tripybuild.frontend.checks.call_site import call_at
-from tripybuild.frontend.checks.python_numbers import python_number
 from tripybuild.frontend.guard import PROTOCOL, missing_member
-from tripybuild.frontend.sizes import StaticSize, exact_number, in_trace, static_sizes
+from tripybuild.frontend.sizes import StaticSize, in_trace, static_sizes
 from tripybuild.frontend.tensor import PACKAGES, Tensor as Traced
-from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.constants import constant
 from tripybuild.trace.location import Location, caller_location
-from tripybuild.trace.values import Size, Value
-from tripybuild.types.dtypes import dtype as DType, from_numpy, int32  # noqa: N812
-from tripybuild.types.shapes import is_int
+from tripybuild.trace.values import Value
+from tripybuild.types.dtypes import dtype as DType, from_numpy  # noqa: N812
 
 if TYPE_CHECKING:
     from tripybuild.reference.numerics.arrays import Array
@@ -255,101 +251,3 @@ def _make(kind: type[Made], value: Value, members: Mapping[str, Any]) -> Made:
     vars(made).update(members)
     made.value = value
     return made
-
-
-class DimensionTensor:
-    """The half of `DimensionSize` that is written by hand: an int32 tensor of rank 0.
-
-    What operators that know sizes give for it is one again, and records nothing: only where it is
-    used as data does it become an operation.
-
-    Args:
-        data: The size.
-        name: What it is called where graphs are printed.
-
-    Raises:
-        DiagnosticError: It is no size.
-    """
-
-    dimension: Size = 0  # of the class, too: a lookup does not reach the tensor
-    inexact = False  # whether `/` cut a fraction off, as nvtripy's does
-
-    def __init__(self, data: Size, name: str | None = None) -> None:
-        data = python_number(data)
-        if not isinstance(data, Dim) and not is_int(data):
-            raise argument_error("DimensionSize", "data", "an integer", data)
-        if name is not None and not isinstance(name, str):
-            raise argument_error("DimensionSize", "name", "a string", name)
-        self.dimension = data
-        self.value: Value = frontend.tensor(data, int32).value
-        self.value.name = name
-
-    @property
-    def device(self) -> Device:
-        """Sizes are always on the CPU."""
-        return Device("cpu")
-
-    def eval(self) -> Self:
-        """Nothing is left to be computed."""
-        return self
-
-    def __index__(self) -> int:
-        """The size as Python's integer.
-
-        Raises:
-            DiagnosticError: It is known only when the graph runs.
-        """
-        if isinstance(self.dimension, Dim):
-            raise DiagnosticError(symbol_error(self.dimension))
-        return self.dimension
-
-    __int__ = __index__
-
-    def tolist(self) -> Any:
-        """The size as Python's integer."""
-        return self.__index__()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """What Python keeps of it: its size."""
-        return type(self), (self.__index__(),)
-
-    def _with_number(self, method: str, other: Any) -> Any:
-        """What Python makes of a known size and a number, where the tensor would refuse it.
-
-        As of `n ** 0.5` and `n * 0.5`, which no dtype of integers holds.
-        """
-        power = method in ("__pow__", "__rpow__")
-        if isinstance(self.dimension, int) and isinstance(other, (int, float) if power else float):
-            exact_number(self)
-            return getattr(type(other), method)(type(other)(self.dimension), other)
-        found = getattr(super(), method)(other)
-        if isinstance(found, DimensionTensor):
-            fraction = method.endswith("truediv__") and has_fraction(self, other, found.dimension)
-            found.inexact = self.inexact or getattr(other, "inexact", False) or fraction
-        return found
-
-    def __str__(self) -> str:
-        return str(self.dimension)
-
-    def __repr__(self) -> str:
-        return f"dimension_size({self.dimension})"
-
-
-def has_fraction(one: DimensionTensor, other: Any, quotient: Size) -> bool:
-    """Whether a quotient of known sizes, whichever is divided, is not all of it."""
-    size, by = one.dimension, getattr(other, "dimension", other)
-    if not (isinstance(quotient, int) and isinstance(size, int) and isinstance(by, int)):
-        return False
-    return size != quotient * by and by != quotient * size
-
-
-def _number_operator(method: str) -> Callable[[DimensionTensor, Any], Any]:
-    def operate(size: DimensionTensor, other: Any) -> Any:
-        return size._with_number(method, other)  # noqa: SLF001 - of this module
-
-    return operate
-
-
-for _name in ("add", "sub", "mul", "truediv", "pow"):
-    for _method in (f"__{_name}__", f"__r{_name}__"):
-        setattr(DimensionTensor, _method, _number_operator(_method))
