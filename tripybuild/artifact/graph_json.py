@@ -174,7 +174,7 @@ class _GraphWriter:
         span = operation.location.span()
         path = portable_path(span.path, self.folder)
         columns = (span.line, span.column, span.end_line, span.end_column)
-        place = (operation.location.label, path, *columns)
+        place = (operation.location.label, path, *columns, operation.location.part)
         at = self.places.setdefault(place, len(self.places))
         arguments = {name: self.argument(value) for name, value in operation.arguments().items()}
         types = []
@@ -315,13 +315,15 @@ class _GraphReader:
         return Data(value, type)
 
 
-def _place(label: str, path: str, *numbers: int) -> StoredLocation:
-    if not (isinstance(label, str) and isinstance(path, str)):
-        raise TypeError("a place has a label and a path")
-    line, column, end_line, end_column = map(int, numbers)
-    if not all(0 <= number < LARGEST_LINE for number in numbers):
+def _place(
+    label: str, path: str, line: int, column: int, end_line: int, end_column: int, part: str = ""
+) -> StoredLocation:
+    if not all(isinstance(each, str) for each in (label, path, part)):
+        raise TypeError("a place has a label, a path and a part")
+    first, last = (int(line), int(column)), (int(end_line), int(end_column))
+    if not all(0 <= number < LARGEST_LINE for number in (*first, *last)):
         raise ValueError("a place is out of bounds")
-    return StoredLocation(label, path, line, column, end_line, end_column)
+    return StoredLocation(label, path, *first, *last, part)
 
 
 def package_data(package: Package) -> dict[str, str]:

@@ -6,6 +6,7 @@ Invariant: what comes from a user's file never reaches the terminal as a control
 import json
 import linecache
 import os
+import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
@@ -24,6 +25,7 @@ from tripybuild.errors.diagnostics import (
 )
 
 STDIN = "-"
+WIDTH, LEAST_WIDTH = 120, 60  # columns
 DIM, PLAIN = "\x1b[2m", "\x1b[0m"
 
 
@@ -119,22 +121,10 @@ def count_files(count: int) -> str:
     return "1 file" if count == 1 else f"{count} files"
 
 
-def format_count(number: int, large: str = "BTP") -> str:
-    """A number for a reader, with the letters of a billion and more: `110.1 M`."""
-    value, unit = float(number), ""
-    for larger in ("k", "M", *large):
-        if value < 1000:
-            break
-        value, unit = value / 1000, larger
-    return f"{value:.1f} {unit}" if unit else str(number)
-
-
-def format_seconds(seconds: float) -> str:
-    """A time for a reader, by three digits: `38.9 ms`."""
-    for scale, unit in ((1, "s"), (1e3, "ms"), (1e6, "us")):
-        if seconds * scale >= 1:
-            return f"{seconds * scale:.3g} {unit}"
-    return f"{seconds * 1e9:.3g} ns"
+def terminal_width() -> int:
+    """The columns of the terminal, or as many as are read well where there is none."""
+    is_there = sys.stdout is not None and sys.stdout.isatty()
+    return max(shutil.get_terminal_size().columns, LEAST_WIDTH) if is_there else WIDTH
 
 
 def sort_diagnostics(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:

@@ -22,6 +22,7 @@ from tripybuild.cli.commands.export import export_model
 from tripybuild.cli.commands.fmt import format_files
 from tripybuild.cli.commands.gen import generate
 from tripybuild.cli.commands.generate import generate_tokens
+from tripybuild.cli.commands.graph import draw_model
 from tripybuild.cli.commands.import_model import import_model
 from tripybuild.cli.commands.inspect import inspect_executable
 from tripybuild.cli.commands.new import new_model, new_operator
@@ -62,6 +63,7 @@ app.command("generate")(generate_tokens)
 app.command("bench")(bench_models)
 app.command("compare")(compare_programs)
 app.command("inspect")(inspect_executable)
+app.command("graph")(draw_model)
 app.command("opt")(optimize)
 app.command("doctor")(doctor)
 

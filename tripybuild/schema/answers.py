@@ -205,8 +205,46 @@ class CompareAnswer(_Answer):
     calls: list[CallAnswer]
 
 
+class NodeAnswer(_Answer):
+    """An input, a weight or an operation of a graph, and what it reads and gives."""
+
+    id: str = Field(description="Its part, step and operator: the same in all files of a model.")
+    kind: str = Field(
+        description="`operation`, `input`, `state`, `weight`, `constant`, or `parameter` of a body."
+    )
+    label: str = Field(description="The operator, the name, or the number that a constant holds.")
+    part: str
+    step: str
+    line: str = Field(description="The file and the line that it comes from.")
+    types: list[str] = Field(description="Of its outputs.")
+    reads: list[tuple[str, int, str]] = Field(
+        description="The id of a node, which of its outputs, and the argument that it is."
+    )
+    attributes: dict[str, str]
+    flops: int
+    bytes: int
+
+
+class DrawingAnswer(_Answer):
+    """The graph of an entry. Each node stands behind those that it reads."""
+
+    model: str
+    entry: str
+    sizes: dict[str, int] = Field(description="The sizes that numbers are for.")
+    nodes: list[NodeAnswer]
+    outputs: dict[str, tuple[str, int]] = Field(description="The node, and which of its outputs.")
+
+
+class GraphAnswer(_Answer):
+    """The answer of `tripybuild graph --json`. What cannot be read has `diagnostics` alone."""
+
+    path: str
+    graphs: list[DrawingAnswer]
+
+
 ANSWERS: dict[str, type[BaseModel]] = {
     "bench": BenchAnswer,
     "check": CheckAnswer,
     "compare": CompareAnswer,
+    "graph": GraphAnswer,
 }

@@ -51,6 +51,11 @@ class DeclarationLocation:
         """The operator's name."""
         return self.operator.name
 
+    @property
+    def part(self) -> str:
+        """It is in no part of a model."""
+        return ""
+
     def span(self) -> Span:
         """The line of the decomposition that is running, or the whole of it, or the name."""
         snippet = self.operator.decompose

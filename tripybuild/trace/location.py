@@ -25,6 +25,11 @@ class Location(Protocol):
         """A short name: the path of the step, or the name of the function."""
         ...
 
+    @property
+    def part(self) -> str:
+        """The path of the part of a model that it is in; of a program, the function."""
+        ...
+
     def span(self) -> Span:
         """The lines and columns."""
         ...
@@ -41,6 +46,11 @@ class PythonLocation:
     def label(self) -> str:
         """The function that was running."""
         return self.code.co_name
+
+    @property
+    def part(self) -> str:
+        """The function, by the names that it is in."""
+        return self.code.co_qualname.replace(".<locals>.", ".")
 
     @property
     def position(self) -> "Position":
@@ -87,6 +97,7 @@ class UnknownLocation:
     """Unknown location."""
 
     label: str = "unknown"
+    part: str = ""
 
     def span(self) -> Span:
         """No file: line 1 of `<unknown>`."""
@@ -147,6 +158,7 @@ class StoredLocation:
     column: int
     end_line: int
     end_column: int
+    part: str = ""
 
     def span(self) -> Span:
         """The place as it was when the executable was made."""

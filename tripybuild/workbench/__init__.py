@@ -1,1 +1,1 @@
-"""Workbench: what users ask of models that compile: are they right, and where do they part."""
+"""Workbench: what users ask of models that compile: are they right, what do they look like."""

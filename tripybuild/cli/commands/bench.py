@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tripybuild.cli.command import CommandResult, command
-from tripybuild.cli.console import format_seconds
 from tripybuild.cli.interrupts import native_call
 from tripybuild.cli.options import (
     Below,
@@ -35,6 +34,7 @@ from tripybuild.cli.sources import (
 )
 from tripybuild.cli.usage_errors import conflict
 from tripybuild.process.memory import format_bytes, resident_bytes
+from tripybuild.process.quantities import format_seconds
 from tripybuild.targets.table import DEFAULT
 
 if TYPE_CHECKING:

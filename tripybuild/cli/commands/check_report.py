@@ -5,13 +5,14 @@ from math import prod
 from pathlib import Path
 
 from tripybuild.artifact.manifest_schema import tensor_text
-from tripybuild.cli.console import format_count, format_seconds, table_lines
+from tripybuild.cli.console import table_lines
 from tripybuild.compiler.check.check import Corner, EntryCheck, ModelCheck
 from tripybuild.compiler.check.costs import PartCost
 from tripybuild.compiler.check.devices import Roofline
 from tripybuild.compiler.lowering.specialize import sizes_name
 from tripybuild.errors.diagnostics import as_json
 from tripybuild.process.memory import format_bytes
+from tripybuild.process.quantities import format_count, format_seconds
 from tripybuild.reference.cost import Cost
 from tripybuild.schema.answers import (
     CheckAnswer,

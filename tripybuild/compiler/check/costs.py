@@ -12,12 +12,11 @@ from dataclasses import dataclass, field
 from math import prod
 
 from tripybuild.compiler.check.devices import Roofline
-from tripybuild.model.context import StepLocation
 from tripybuild.reference.cost import Cost, bytes_of, cost, has_unknown_turns
 from tripybuild.symbolic.dims import Size, evaluate, same
 from tripybuild.trace.constants import Constant
 from tripybuild.trace.graph import Graph
-from tripybuild.trace.location import Location, PythonLocation
+from tripybuild.trace.location import PythonLocation
 from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.structural_key import operation_key
 from tripybuild.trace.values import TensorType, Value
@@ -119,7 +118,7 @@ class CostTable:
         """The operations with bodies, whose work is not known."""
         places: dict[Value, str] = {}  # of weights, where paths are functions
         for operation, held in self._held_bytes(graph.operations):
-            found, path = self._cost(operation), part_path(operation.location)
+            found, path = self._cost(operation), operation.location.part
             self.inside += has_unknown_turns(operation)
             for tally in self._chain(path):
                 tally.operations[found] += 1
@@ -219,12 +218,3 @@ class CostTable:
             if read and same(self._cost(operation).cost.bytes, 0):
                 found |= dict.fromkeys(operation.outputs, found.get(read[0], read[0]))
         return found
-
-
-def part_path(location: Location) -> str:
-    """The part of a model that an operation is of; of a program, the function."""
-    if isinstance(location, StepLocation):
-        return location.part
-    if isinstance(location, PythonLocation):
-        return location.code.co_qualname.replace(".<locals>.", ".")
-    return ""

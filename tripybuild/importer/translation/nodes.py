@@ -82,6 +82,7 @@ class NodeLocation:
     """The place of a node, as recorded operations have it."""
 
     node: ForeignNode
+    part: str = ""
 
     @property
     def label(self) -> str:

@@ -1,0 +1,156 @@
+"""`tripybuild graph`: one graph in several forms, each read by somebody else's reader."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+from tripybuild.cli.main import main
+from tripybuild.process import paths
+
+SPEC = """
+tripybuild: 1
+model: readers
+inputs:
+  lines: float32[B, 8]
+ranges:
+  B: {min: 1, opt: 4, max: 32}
+parts:
+  blocks: block * 3
+  head: Linear(8, 2)
+outputs:
+  scores: head(halved(blocks(lines)))
+  turned: scan(running, [mean(lines, 0)], [lines])[1]
+define:
+  running:
+    inputs:
+      total: float32[8]
+      line: float32[8]
+    outputs:
+      next: total + line
+      given: total * 2
+  halved:
+    inputs:
+      x: float32[B, 8]
+    outputs:
+      out: x / 2
+  block:
+    inputs:
+      x: float32[B, 8]
+    parts:
+      up: Linear(8, 8)
+    outputs:
+      out: x + relu(up(x)) * 0.0
+"""
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "readers.yaml").write_text(SPEC, encoding="utf-8")
+
+    def call(*words, code=0):
+        monkeypatch.setattr(sys, "argv", ["tripybuild", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        captured = capsys.readouterr()
+        assert (ended.value.code or 0) == code, captured.err
+        return captured.out if not code else captured.err
+
+    return call
+
+
+def test_equal_parts_are_one_and_their_numbers_are_sums(run):
+    folded, whole = run("graph", "readers.yaml"), run("graph", "readers.yaml", "--no-fold")
+    assert re.search(r"blocks\.0\.\.2  x3 +each reads the one before +1\.8 k", folded)
+    assert re.search(r"halved\(blocks\.2\)", folded)
+    assert "x3" not in whole
+    assert len(re.findall(r"up +linear\(", whole)) == 3
+    assert re.search(r"scan body", folded)
+    assert re.search(r"item0", folded)
+
+
+def test_ids_of_a_spec_are_those_of_its_executable(run):
+    """With their parts, which a definition without a path of its own has from its caller."""
+    shapes = {f"blocks.{n}.up": (8, 8) for n in range(3)} | {"head": (2, 8)}
+    held = {f"{name}.weight": np.zeros(shape, np.float32) for name, shape in shapes.items()}
+    held |= {f"{name}.bias": np.zeros(shape[0], np.float32) for name, shape in shapes.items()}
+    save_file(held, "weights.safetensors")
+    run("compile", "readers.yaml", "--weights", "weights.safetensors", "--target", "cpu")
+    found = [json.loads(run("graph", each, "--json")) for each in ("readers.yaml", "readers.tpb")]
+    nodes = [each["graphs"][0]["nodes"] for each in found]
+    assert [(each["id"], each["part"], each["flops"]) for each in nodes[0]] == [
+        (each["id"], each["part"], each["flops"]) for each in nodes[1]
+    ]
+    assert {"blocks.1.up:linear", "halved.out:div", "blocks.2.out:relu"} <= {
+        each["id"] for each in nodes[0]
+    }
+    assert run("graph", "readers.tpb") == run("graph", "readers.yaml")
+
+
+def test_graphviz_reads_the_dot(run):
+    if shutil.which("dot") is None:
+        pytest.skip("Graphviz is not installed: there is no program `dot`")
+    text = run("graph", "readers.yaml", "--as", "dot")
+    plain = subprocess.run(["dot", "-Tplain"], input=text.encode(), check=True, capture_output=True)
+    lines = [line.partition(" ")[0] for line in plain.stdout.decode().splitlines()]
+    boxes = re.findall(r"^ +n\d+ \[label=", text, re.MULTILINE)
+    assert (lines.count("node"), lines.count("edge")) == (len(boxes), text.count(" -> "))
+    drawn = run("graph", "readers.yaml", "--as", "svg")
+    assert "blocks.0..2" in drawn
+    assert "&lt;weight&gt;" in drawn
+
+
+def test_each_arrow_of_mermaid_has_its_boxes(run):
+    text = run("graph", "readers.yaml", "--as", "mermaid")
+    ends = re.findall(r"^ +(n\d+) -->(?:\|\"[^\"]*\"\|)? (n\d+)$", text, re.MULTILINE)
+    boxes = set(re.findall(r"^ +(n\d+)[(\[]", text, re.MULTILINE))
+    assert len(ends) == text.count("-->") > 4
+    assert {each for pair in ends for each in pair} <= boxes
+    assert text.count("subgraph ") == len(re.findall(r"^ +end$", text, re.MULTILINE)) > 0
+
+
+def test_model_explorer_has_each_node_in_the_layer_of_its_part(run):
+    found = json.loads(run("graph", "readers.yaml", "--as", "model-explorer"))
+    nodes = {each["id"]: each for each in found["graphs"][0]["nodes"]}
+    assert nodes["blocks.1.up:linear"]["namespace"] == "blocks/1/up"
+    sources = {each["sourceNodeId"] for node in nodes.values() for each in node["incomingEdges"]}
+    assert sources <= nodes.keys()
+    for node in nodes.values():
+        for edge in node["incomingEdges"]:
+            outputs = nodes[edge["sourceNodeId"]]["outputsMetadata"]
+            assert edge["sourceNodeOutputId"] in {each["id"] for each in outputs}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--part", "blocks.7"], "has no part `blocks.7`"),
+        (["--part", "blokcs"], "did you mean `blocks`"),
+        (["--overlay", "other.json"], "no operation of `readers` is among them"),
+        (["--overlay", "broken.json"], "it has no `name` and `values`"),
+        (["--times", "other.json"], "it has no `operations`"),
+        (["--shapes", "C=3"], "C"),
+        (["-o", "readers.yaml"], "is not a drawing"),
+        (["-o", "nowhere/graph.dot"], "there is no folder"),
+        (["--input", "x=float32[2]"], "declares its inputs itself"),
+    ],
+)
+def test_what_cannot_be_drawn_is_said(run, tmp_path, words, said):
+    (tmp_path / "other.json").write_text('{"name": "a", "values": {"x:add": 1}}')
+    (tmp_path / "broken.json").write_text('{"name": "a", "values": [1]}')
+    assert said in run("graph", "readers.yaml", *words, code=1)
+
+
+def test_the_published_schema_is_that_of_the_answer(run):
+    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
+    schema = paths.schemas() / "answers" / "graph.json"
+    jsonschema.validate(
+        json.loads(run("graph", "readers.yaml", "--json")), json.loads(schema.read_text())
+    )
