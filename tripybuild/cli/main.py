@@ -29,6 +29,7 @@ from tripybuild.cli.commands.new import new_model, new_operator
 from tripybuild.cli.commands.opt import optimize
 from tripybuild.cli.commands.run import run_executable
 from tripybuild.cli.commands.trace import trace_function
+from tripybuild.cli.commands.view import view_model
 from tripybuild.cli.console import DiagnosticFormat
 from tripybuild.cli.interrupts import INTERRUPTED
 from tripybuild.cli.usage_errors import USAGE, set_command_line, usage_diagnostics
@@ -64,6 +65,7 @@ app.command("bench")(bench_models)
 app.command("compare")(compare_programs)
 app.command("inspect")(inspect_executable)
 app.command("graph")(draw_model)
+app.command("view")(view_model)
 app.command("opt")(optimize)
 app.command("doctor")(doctor)
 

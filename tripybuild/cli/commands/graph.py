@@ -51,6 +51,9 @@ Sizes = Annotated[
         help="Sizes that costs are for, instead of the `opt` of each range.",
     ),
 ]
+Part = Annotated[
+    str | None, typer.Option(metavar="PATH", help="Show this part alone, such as h.0.attn.")
+]
 Times = Annotated[
     Path | None,
     typer.Option(metavar="PROFILE.json", help="Times that `profile --json` measured."),
@@ -88,9 +91,7 @@ def draw_model(
             help="How deep parts are opened; as deep as can be looked at by default.",
         ),
     ] = None,
-    part: Annotated[
-        str | None, typer.Option(metavar="PATH", help="Show this part alone, such as h.0.attn.")
-    ] = None,
+    part: Part = None,
     fold: Annotated[bool, typer.Option(help="Show equal parts of a list once, as h.0..11.")] = True,
     entry: Entry = None,
     shapes: Sizes = None,
@@ -233,10 +234,13 @@ def _texts(
 def _text(
     drawing: "Drawing", overlay: "Overlay", form: GraphFormat, depth: int | None, *, fold: bool
 ) -> str:
-    from tripybuild.workbench.drawing.dot_text import dot_lines, svg_text  # noqa: PLC0415
-    from tripybuild.workbench.drawing.mermaid_text import mermaid_lines  # noqa: PLC0415
     from tripybuild.workbench.drawing.part_tree import part_tree  # noqa: PLC0415
     from tripybuild.workbench.drawing.picture import picture  # noqa: PLC0415
+    from tripybuild.workbench.drawing.picture_text import (  # noqa: PLC0415
+        dot_lines,
+        mermaid_lines,
+        svg_text,
+    )
     from tripybuild.workbench.drawing.terminal_text import text_lines  # noqa: PLC0415
 
     tree = part_tree(drawing, fold=fold)

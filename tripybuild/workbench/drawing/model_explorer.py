@@ -11,6 +11,7 @@ from tripybuild.process.memory import format_bytes
 from tripybuild.process.quantities import format_count
 from tripybuild.workbench.drawing.drawing import Drawing, DrawnNode, type_text
 from tripybuild.workbench.drawing.overlays import NodeValues
+from tripybuild.workbench.drawing.picture_text import heat_color
 
 # Colors of what is no operation: the background and the border.
 STYLES = {
@@ -21,7 +22,7 @@ STYLES = {
     "constant": ("#fafafa", "#d4d4d8"),
 }
 DTYPE_COLORS = ("#bfdbfe", "#bbf7d0", "#fecaca", "#fde68a", "#ddd6fe", "#fbcfe8", "#a5f3fc")
-GRADIENT = [{"stop": 0, "bgColor": "#ffffff"}, {"stop": 1, "bgColor": "#f48f46"}]
+GRADIENT = [{"stop": heat, "bgColor": heat_color(heat)} for heat in (0, 1)]
 
 
 def collection(drawings: Iterable[Drawing]) -> dict[str, Any]:

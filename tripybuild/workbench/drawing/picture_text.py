@@ -1,4 +1,4 @@
-"""DOT: a picture in the language of Graphviz, and as SVG where Graphviz is installed."""
+"""Texts of pictures: the language of Graphviz, SVG where Graphviz is installed, and Mermaid."""
 
 import shutil
 import subprocess
@@ -18,6 +18,11 @@ PROGRAM = "dot"
 INDENT = "  "
 FONT = "Helvetica,Arial,sans-serif"
 LIMIT = 120  # seconds that a layout may take
+BREAK = "<br/>"
+# How boxes of a kind begin and end in Mermaid.
+FORMS = {INPUT: ("([", "])"), OUTPUT: ("([", "])"), PART: ("[[", "]]")}
+# What has a meaning inside of quotes, as entities of Mermaid, which have no ampersand.
+ENTITIES = {"#": "#35;", '"': "#quot;", "<": "#lt;", ">": "#gt;", "`": "#96;", "\\": "#92;"}
 # What is filled with numbers goes from the first to the second color, in red, green and blue.
 COLD, HOT = (255, 255, 255), (244, 143, 70)
 FILLS = {INPUT: "#dbeafe", OUTPUT: "#dcfce7", PART: "#f1f5f9"}
@@ -26,16 +31,16 @@ SHAPES = {INPUT: "oval", OUTPUT: "oval", PART: "box3d"}
 
 def dot_lines(picture: Picture) -> Iterator[str]:
     """The lines of the digraph."""
-    yield f"digraph {_quoted(picture.title)} {{"
-    yield f"{INDENT}graph [fontname={_quoted(FONT)} fontsize=11 nodesep=0.25 ranksep=0.35]"
+    yield f"digraph {_dot_string(picture.title)} {{"
+    yield f"{INDENT}graph [fontname={_dot_string(FONT)} fontsize=11 nodesep=0.25 ranksep=0.35]"
     yield (
-        f"{INDENT}node [fontname={_quoted(FONT)} fontsize=10 shape=box"
+        f"{INDENT}node [fontname={_dot_string(FONT)} fontsize=10 shape=box"
         ' style="filled,rounded" fillcolor=white color="#64748b"]'
     )
-    yield f'{INDENT}edge [fontname={_quoted(FONT)} fontsize=8 color="#64748b" arrowsize=0.6]'
-    yield from _members(picture.root, INDENT)
+    yield f'{INDENT}edge [fontname={_dot_string(FONT)} fontsize=8 color="#64748b" arrowsize=0.6]'
+    yield from _dot_members(picture.root, INDENT)
     for (source, target), types in picture.arrows.items():
-        label = f" [label={_quoted(chr(10).join(types))}]" if types else ""
+        label = f" [label={_dot_string(chr(10).join(types))}]" if types else ""
         yield f"{INDENT}{source} -> {target}{label}"
     yield "}"
 
@@ -69,29 +74,65 @@ def heat_color(heat: float) -> str:
     return "#" + "".join(f"{each:02x}" for each in mixed)
 
 
-def _members(frame: PictureFrame, indent: str) -> Iterator[str]:
+def _dot_members(frame: PictureFrame, indent: str) -> Iterator[str]:
     for each in frame.members:
         if isinstance(each, PictureFrame):
             yield f"{indent}subgraph cluster_{each.id} {{"
-            inner = indent + INDENT
-            yield f'{inner}label={_quoted(each.title)} labeljust=l style="rounded" color="#94a3b8"'
-            yield from _members(each, inner)
+            inner, title = indent + INDENT, _dot_string(each.title)
+            yield f'{inner}label={title} labeljust=l style="rounded" color="#94a3b8"'
+            yield from _dot_members(each, inner)
             yield f"{indent}}}"
         else:
-            yield f"{indent}{each.id} [{_attributes(each)}]"
+            yield f"{indent}{each.id} [{_box_attributes(each)}]"
 
 
-def _attributes(box: PictureBox) -> str:
+def _box_attributes(box: PictureBox) -> str:
     fill = heat_color(box.heat) if box.heat else FILLS.get(box.kind, "")
     found = {
-        "label": _quoted("\n".join(box.lines)),
+        "label": _dot_string("\n".join(box.lines)),
         "shape": SHAPES.get(box.kind, ""),
-        "fillcolor": _quoted(fill) if fill else "",
+        "fillcolor": _dot_string(fill) if fill else "",
     }
     return " ".join(f"{name}={value}" for name, value in found.items() if value)
 
 
-def _quoted(text: str) -> str:
+def _dot_string(text: str) -> str:
     """A string of DOT: its escapes are those of a backslash, a quote and a line break."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
+
+
+def mermaid_lines(picture: Picture) -> Iterator[str]:
+    """The lines of the flowchart."""
+    yield "flowchart TD"
+    yield from _mermaid_members(picture.root, INDENT)
+    for (source, target), types in picture.arrows.items():
+        label = f'|"{BREAK.join(map(_entities, types))}"|' if types else ""
+        yield f"{INDENT}{source} -->{label} {target}"
+    for kind, fill in FILLS.items():
+        yield f"{INDENT}classDef {kind} fill:{fill},stroke:#64748b,color:#0f172a"
+    for box in picture.boxes():
+        if box.kind in FILLS and not box.heat:
+            yield f"{INDENT}class {box.id} {box.kind}"
+        if box.heat:
+            yield f"{INDENT}style {box.id} fill:{heat_color(box.heat)},color:#0f172a"
+
+
+def _mermaid_members(frame: PictureFrame, indent: str) -> Iterator[str]:
+    for each in frame.members:
+        if isinstance(each, PictureFrame):
+            yield f'{indent}subgraph {each.id} ["{_entities(each.title)}"]'
+            yield from _mermaid_members(each, indent + INDENT)
+            yield f"{indent}end"
+        else:
+            yield f"{indent}{_mermaid_box(each)}"
+
+
+def _mermaid_box(box: PictureBox) -> str:
+    begin, end = FORMS.get(box.kind, ("[", "]"))
+    return f'{box.id}{begin}"{BREAK.join(map(_entities, box.lines))}"{end}'
+
+
+def _entities(text: str) -> str:
+    """A text inside of quotes."""
+    return "".join(ENTITIES.get(each, each) for each in text)
