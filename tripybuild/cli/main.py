@@ -25,6 +25,7 @@ from tripybuild.cli.commands.generate import generate_tokens
 from tripybuild.cli.commands.graph import draw_model
 from tripybuild.cli.commands.import_model import import_model
 from tripybuild.cli.commands.inspect import inspect_executable
+from tripybuild.cli.commands.lsp import serve_editor
 from tripybuild.cli.commands.new import new_model, new_operator
 from tripybuild.cli.commands.opt import optimize
 from tripybuild.cli.commands.run import run_executable
@@ -67,6 +68,7 @@ app.command("inspect")(inspect_executable)
 app.command("graph")(draw_model)
 app.command("view")(view_model)
 app.command("opt")(optimize)
+app.command("lsp")(serve_editor)
 app.command("doctor")(doctor)
 
 

@@ -5,7 +5,7 @@ every problem of a file that reading can go on from is found in one run.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -157,6 +157,10 @@ class Document:
             return None
         line = min(header + 1 + row, len(self._lines) - 1)
         return line, min(indent + offset, len(self._lines[line]))
+
+
+# Gives the document of a path, and what is wrong with it.
+Reader = Callable[[Path], tuple[Document | None, list[Diagnostic]]]
 
 
 def parse(text: str, path: str) -> tuple[Document | None, list[Diagnostic]]:

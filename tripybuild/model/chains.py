@@ -81,7 +81,8 @@ class Chain:
                 raise self._argument_error(f"{self._item_name(index)} {found}", "step-count")
             for column, item in zip(collected, rest, strict=True):
                 column.append(item)
-        return (first, *collected) if collected else first
+        result = (first, *collected) if collected else first
+        return self.context.observe_call(self.path, result)
 
     def _item_name(self, index: int) -> str:
         return f"`{self.path}.{index}`" if self.path else f"item {index} of the list"

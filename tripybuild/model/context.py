@@ -22,7 +22,7 @@ from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.records import Record
 from tripybuild.language.vocabulary import Vocabulary
 from tripybuild.model.weight_origins import WeightOrigins
-from tripybuild.schema.operator.operator import Snippet
+from tripybuild.schema.operator.operator import Location, Snippet
 from tripybuild.schema.operator.part import Part
 from tripybuild.symbolic.conditions import UndecidedSize
 from tripybuild.symbolic.dims import Dim
@@ -93,6 +93,15 @@ class FallbackNames(dict[str, Any]):
         return True
 
 
+# Is told what the value at a location of a file is: of sizes, inputs, weights, parts and steps. A
+# part is its path where it is made, and what it gives where it is called.
+Observer = Callable[[Document, Location, object], None]
+
+
+def observe_nothing(_document: Document, _location: Location, _value: object) -> None:
+    """Observer of a build of which only the graph is wanted."""
+
+
 class BuildContext:
     """The state of one build. Parts come and go; this stays."""
 
@@ -126,6 +135,9 @@ class BuildContext:
         self.made: dict[object, Any] = {}
         self.recordings: dict[object, Any] = {}
         self.found: list[Diagnostic] = []
+        self.observe: Observer = observe_nothing
+        self.members: dict[str, Snippet] = {}
+        """The expression of each part that has a name, by its path."""
         self._reported: set[object] = set()
         self.making: list[Part] = []
         self.running: list[Part] = []
@@ -205,6 +217,12 @@ class BuildContext:
             yield
         finally:
             stack.pop()
+
+    def observe_call(self, path: str, result: Made) -> Made:
+        """Say what the part of this path gave, and give it back."""
+        if (snippet := self.members.get(path)) is not None:
+            self.observe(snippet.document, snippet.location, result)
+        return result
 
     def report(self, error: DiagnosticError) -> None:
         """Keep diagnostics, each once: a part that is repeated fails the same way each time."""

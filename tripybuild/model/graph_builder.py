@@ -8,6 +8,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
+from tripybuild.documents.document import Reader, read
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
 from tripybuild.errors.limits import first_problems, within_budget
 from tripybuild.frontend import Tensor
@@ -15,7 +16,13 @@ from tripybuild.frontend.checks.messages import format_value
 from tripybuild.language.vocabulary import ANY_NAME, Vocabulary
 from tripybuild.model.chains import LISTS, Chain, Each, list_of_parts
 from tripybuild.model.config import CONFIG, ConfigChoice, read_config
-from tripybuild.model.context import BuildContext, FileScope, SkipStep
+from tripybuild.model.context import (
+    BuildContext,
+    FileScope,
+    Observer,
+    SkipStep,
+    observe_nothing,
+)
 from tripybuild.model.instances import Instance
 from tripybuild.model.libraries import Homes, OperatorLibrary, builtin_library, no_libraries
 from tripybuild.model.model_graph import EntryGraph, ModelGraph
@@ -49,6 +56,8 @@ def build(
     *,
     homes: Homes = no_libraries,
     config: ConfigChoice | None = None,
+    reader: Reader = read,
+    observe: Observer = observe_nothing,
 ) -> ModelGraph:
     """Build the graph of a model.
 
@@ -57,30 +66,33 @@ def build(
         overrides: Sizes and dtypes to put in the place of the file's own.
         homes: Says where the operators and modules of other registries are.
         config: What to put in the place of the file's own configuration.
+        reader: Gives the document of each file.
+        observe: Is told what values are while the graph is built, also where that fails.
 
     Raises:
         DiagnosticError: With all that is wrong with the file.
     """
     with within_budget() as budget:
-        model, found = load_model(path)
+        model, found = load_model(path, reader)
         if model is None:
             raise DiagnosticError(*first_problems(found))
     own = homes(model.registries)  # whose files have budgets of their own
     # One file gives one graph, whatever was built before.
     with within_budget(budget=budget), fresh_symbols(), pause_gc():
         try:
-            return _Builder(model, own).build(overrides or {}, config or ConfigChoice())
+            return _Builder(model, own, observe).build(overrides or {}, config or ConfigChoice())
         except DiagnosticError as error:
             raise add_reach_hints(error, model.files, overrides or {}) from error
 
 
 class _Builder:
-    def __init__(self, model: Model, added: Sequence[OperatorLibrary]) -> None:
+    def __init__(self, model: Model, added: Sequence[OperatorLibrary], observe: Observer) -> None:
         self.model = model
         self.homes = (*added, builtin_library())
         import_module(f"{BUILT_IN}.tensor")  # its Tensor has the operators
         vocabulary = _vocabulary(lambda items: list_of_parts(self.context, items))
         self.context = BuildContext(model.document, type_variables(model.types), vocabulary)
+        self.context.observe = observe
         self.context.outermost = frozenset({model.top, *model.entries.values()})
         self.context.templates = self._template
         self.context.functions = self._function
@@ -99,6 +111,9 @@ class _Builder:
         for file in model.files:
             open_file(context, file)
         ranges = {} if context.found else make_symbols(context, model, overrides)
+        for key, found_sizes in (("sizes", context.sizes), ("ranges", ranges)):
+            for name, each in found_sizes.items():
+                context.observe(model.document, (key, name), each)
         inputs: dict[str, dict[str, Tensor]] = {}
         if not context.found:
             inputs = {name: make_inputs(context, part) for name, part in model.entries.items()}

@@ -85,16 +85,12 @@ class Instance:
         spend("members", len(part.weights) + len(part.prepared) + len(part.state))
         shared = ("sizes", id(part), *self._own)  # a file may have many sizes
         self._sizes = context.memoize(shared, lambda: {**scope.sizes, **sizes})
+        for name, size in sizes.items():
+            context.observe(part.document, (*part.location, "sizes", name), size)
         self._members: dict[str, object] = {}
         self._lost: set[str] = set()
         for name, snippet in part.parts.items():
-            with self._collect_errors(snippet, name):
-                value = context.memoize(
-                    (id(snippet), self._own), partial(self._part_value, snippet)
-                )
-                self._members[name] = instantiate(context, value, self._child_path(name))
-            origin = WeightOrigin(snippet.span, [snippet.program], self._sizes, self._types)
-            context.origins.place(origin)
+            self._make_part(name, snippet)
         for name, weight in part.weights.items():
             with self._collect_errors(None, name):
                 self._members[name] = self._weight(weight)
@@ -122,6 +118,17 @@ class Instance:
         for name in self._hidden - self._types.keys() - self._members.keys():
             names.pop(name, None)
         return names
+
+    def _make_part(self, name: str, snippet: Snippet) -> None:
+        """Make the part of a name, with all that is below it."""
+        context, child = self._context, self._child_path(name)
+        with self._collect_errors(snippet, name):
+            value = context.memoize((id(snippet), self._own), partial(self._part_value, snippet))
+            context.members[child] = snippet
+            context.observe(snippet.document, snippet.location, child)
+            self._members[name] = instantiate(context, value, child)
+        origin = WeightOrigin(snippet.span, [snippet.program], self._sizes, self._types)
+        context.origins.place(origin)
 
     def _part_value(self, snippet: Snippet) -> object:
         """What a part's expression stands for: a template, a list of them, or None."""
@@ -159,6 +166,7 @@ class Instance:
             raise DiagnosticError(Diagnostic("undecided-size", message, place, hint=hint))
         path = self._child_path(weight.name)
         context.weights[path] = value
+        context.observe(self._part.document, weight.location, value)
         context.origins.add(path)
         line = partial(self._part.document.span, weight.location)
         reads = [each.expression for each in pattern_dimensions(weight.pattern)]
@@ -180,6 +188,7 @@ class Instance:
     def _state(self, state: State, names: Mapping[str, object]) -> Tensor:
         context, part = self._context, self._part
         type = declared_type(context, part, state, names, self._types)
+        context.observe(part.document, state.location, type)
         return Tensor.of(state_of_call(context, part, state, self._child_path(state.name), type))
 
     def _constants(self, names: Mapping[str, object]) -> dict[str, object]:
@@ -192,7 +201,9 @@ class Instance:
             with self._collect_errors(step.value, step.name):
                 known = context.step_names(self._scope, {**names, **found})
                 make = partial(compute_constant, context, self._part, step, known)
-                found[step.name] = Tensor.of(context.memoize((id(step), self._own), make))
+                value = context.memoize((id(step), self._own), make)
+                found[step.name] = Tensor.of(value)
+                context.observe(step.value.document, step.value.location, value)
         return found
 
     def _prepare(self, step: Step) -> None:
@@ -203,7 +214,9 @@ class Instance:
         with self._collect_errors(step.value, step.name):
             known = self._context.step_names(self._scope, self._names())
             path = self._child_path(step.name)
-            self._members[step.name] = prepare_weight(self._context, self._part, step, known, path)
+            value = prepare_weight(self._context, self._part, step, known, path)
+            self._members[step.name] = value
+            self._context.observe(step.value.document, step.value.location, value)
 
     def _value(
         self, name: str, pattern: object, location: Location, *, weight: bool = False
@@ -248,7 +261,8 @@ class Instance:
         known = replay.replay_key(part, self._own, values) if alike else None
         first = context.recordings.get(known)
         if first is not None:
-            return _tensors(replay.replay_run(context, first, (self._path, self._home), values))
+            again = replay.replay_run(context, first, (self._path, self._home), values)
+            return context.observe_call(self._path, _tensors(again))
         problems, states = len(context.found), len(context.updates)
         result = self._run(inputs)
         outputs = result if isinstance(result, tuple) else (result,)
@@ -257,7 +271,7 @@ class Instance:
             given_back = [tensor.value for tensor in outputs]
             paths = self._path, self._home
             context.recordings[known] = replay.record_run(context, paths, values, given_back)
-        return result
+        return context.observe_call(self._path, result)
 
     def _run(self, inputs: Mapping[str, object]) -> object:
         part, context = self._part, self._context
@@ -272,6 +286,8 @@ class Instance:
         for state in self._waiting:
             self._members[state.name] = local[state.name] = self._state(state, local)
         local |= inputs
+        for name, value in inputs.items():
+            context.observe(part.document, (*part.location, "inputs", name), value)
         with context.enter_part(context.running, part, "calls"), context.run_part(self._home):
             missing = run_steps(context, self._scope, part.steps, local, self._label, self._lost)
             missing |= self._update(local, missing)

@@ -159,7 +159,7 @@ class ModuleInstance:
                 refuse_arguments(type(self._module).__name__, self._module.forward, given, named)
                 raise
         self._refuse_undecidable(self._context.laws[before:])
-        return result
+        return self._context.observe_call(self._path, result)
 
     def _refuse_undecidable(self, laws: Sequence[DeferredLaw]) -> None:
         """Refuse laws of the module about sizes that depend on data, which no call tells.

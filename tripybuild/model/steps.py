@@ -56,6 +56,7 @@ def run_steps(
             missing.update(step.targets)
         else:
             names.update(bound)
+            context.observe(step.value.document, step.value.location, value)
             local.update(bound)
     return missing
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tripybuild.documents.document import Document
+from tripybuild.documents.document import Document, Reader, read
 from tripybuild.errors.budget import Budget
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.errors.limits import first_problems
@@ -54,19 +54,20 @@ class Registry:
 
 
 def load(
-    roots: Sequence[Path], only: FileSubset | None = None
+    roots: Sequence[Path], only: FileSubset | None = None, reader: Reader = read
 ) -> tuple[Registry, list[Diagnostic]]:
     """Read every `*.yaml` below the folders.
 
     Args:
         roots: The registries; later ones extend earlier ones.
         only: Read these alone. The laws between declarations are not checked then.
+        reader: Gives the document of each file.
 
     Returns:
         What could be read, and everything that is wrong, in the order of the files.
     """
     found: list[Diagnostic] = []
-    files = [f for i, root in enumerate(roots) for f in read_files(root, i, found, only)]
+    files = [f for i, root in enumerate(roots) for f in read_files(root, i, found, only, reader)]
     of_families = {f.model.family: (f, f.model) for f in files if isinstance(f.model, FamilyFile)}
     families = {name: (f.document, model) for name, (f, model) in of_families.items()}
     shown = {name: f.shown for name, (f, _) in of_families.items()}

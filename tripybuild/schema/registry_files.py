@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
-from tripybuild.documents.document import Document, read
+from tripybuild.documents.document import Document, Reader, read
 from tripybuild.errors.budget import Budget, BudgetError, use_budget
 from tripybuild.errors.diagnostics import Diagnostic
 from tripybuild.errors.limits import budget_diagnostic, first_problems
@@ -54,7 +54,6 @@ class RegistryFile:
 
 
 ModuleBases = Mapping[str, tuple[RegistryFile, ModuleFile]]
-Reader = Callable[[Path], tuple[Document | None, list[Diagnostic]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +68,11 @@ class FileSubset:
 
 
 def read_files(
-    root: Path, index: int, found: list[Diagnostic], only: FileSubset | None
+    root: Path,
+    index: int,
+    found: list[Diagnostic],
+    only: FileSubset | None,
+    reader: Reader = read,
 ) -> Iterator[RegistryFile]:
     """What the files of a registry declare; what is wrong with them joins `found`."""
     if not root.is_dir():
@@ -81,7 +84,7 @@ def read_files(
         return
     for shown, path in sources(root).items():
         if only is None or shown in only.paths:
-            file = read_file(root, path, shown, found, index=index)
+            file = read_file(root, path, shown, found, index=index, reader=reader)
             if file is not None:
                 yield file
 
@@ -93,7 +96,7 @@ def read_file(
     found: list[Diagnostic],
     *,
     index: int = 0,
-    reader: Reader | None = None,
+    reader: Reader = read,
 ) -> RegistryFile | None:
     """What one file declares, or None; what is wrong with it joins `found`.
 
@@ -113,7 +116,7 @@ def read_file(
         return None
     budget = Budget()
     with use_budget(budget):
-        document, problems = (reader or read)(path)
+        document, problems = reader(path)
     found += problems
     if document is None or problems:
         return None

@@ -120,6 +120,20 @@ def check_spec(
         hint = "`tripybuild inspect` shows what is in it"
         raise DiagnosticError(Diagnostic("target-unfit", message, hint=hint))
     built = build(path, sizes, homes=homes, config=ConfigChoice(config, weights))
+    return check_built(built, device, at, weights)
+
+
+def check_built(
+    built: ModelGraph,
+    device: Roofline,
+    at: Mapping[str, int] | None = None,
+    weights: Path | None = None,
+) -> ModelCheck:
+    """Check a model that was built from its file; the arguments are those of `check_spec`.
+
+    Raises:
+        DiagnosticError: With all that is wrong with its weights, or calls within its ranges.
+    """
     problems: list[Diagnostic] = []
     try:
         return check_graphs(built, device, at, check_weights(built, weights))

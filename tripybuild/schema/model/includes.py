@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from tripybuild.documents.document import Document, read
+from tripybuild.documents.document import Document, Reader, read
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span, suggest
 from tripybuild.schema.files import DefinitionsFile, ModelFile
 from tripybuild.schema.model.entry_checks import missing_keys
@@ -30,13 +30,17 @@ from tripybuild.schema.validate import validate
 MOST_FILES = 100
 
 
-def load_model(path: Path) -> tuple[Model | None, list[Diagnostic]]:
+def load_model(path: Path, reader: Reader = read) -> tuple[Model | None, list[Diagnostic]]:
     """Read a model's file, and the files that it uses.
+
+    Args:
+        path: The file.
+        reader: Gives the document of each file.
 
     Returns:
         The model, or None where it cannot be used, and all that is wrong with it.
     """
-    document, found = read(path)
+    document, found = reader(path)
     if document is None or found:
         return None, found
     file, problems = validate(document, ModelFile)
@@ -44,7 +48,7 @@ def load_model(path: Path) -> tuple[Model | None, list[Diagnostic]]:
     if file is None or found:
         return None, found
     model, found = elaborate_model(document, file)
-    used = _IncludedFiles(found)
+    used = _IncludedFiles(found, reader)
     with used.reading(path.resolve(), document.span(())):
         define = {**model.define, **used.parts(document, file)}
     model = replace(
@@ -61,6 +65,7 @@ class _IncludedFiles:
     """The files that have been read, and those that are being read, with where each is used."""
 
     found: list[Diagnostic]
+    reader: Reader = read
     files: dict[tuple[Path, object], Definitions | None] = field(default_factory=dict)
     open: dict[Path, Span] = field(default_factory=dict)
     registries: list[Path] = field(default_factory=list)
@@ -136,7 +141,7 @@ class _IncludedFiles:
         return [self.open[each] for each in paths[paths.index(path) + 1 :]]
 
     def _read(self, path: Path, span: Span) -> Definitions | None:
-        document, problems = read(path)
+        document, problems = self.reader(path)
         if document is None or problems:
             self._keep(problems, span)
             return None

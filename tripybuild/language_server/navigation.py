@@ -1,0 +1,246 @@
+"""Navigation: where names are declared and read, their renaming, and the outline of a file."""
+
+import keyword
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from lsprotocol.types import (
+    DocumentSymbol,
+    Location as FilePlace,
+    Position,
+    Range,
+    SymbolKind,
+    TextEdit,
+    WorkspaceEdit,
+)
+
+from tripybuild.documents.document import read
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
+from tripybuild.language.vocabulary import PYTHON
+from tripybuild.language_server.analysis import analyze
+from tripybuild.language_server.names import Occurrence, Symbol, entries
+from tripybuild.language_server.occurrences import FILE
+from tripybuild.language_server.source_text import SourceText
+from tripybuild.language_server.workspace import (
+    EditedFile,
+    Workspace,
+    catalog_for,
+    checkpoint_of,
+    uri_of,
+)
+from tripybuild.schema.model.file_references import is_inside
+from tripybuild.types.dtypes import BY_NAME
+from tripybuild.types.vocabulary import SHAPE
+from tripybuild.weights.names import name_in_file
+
+NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
+RENAMED = frozenset(
+    {"size", "dynamic size", "part", "step", "input", "constant", "definition", "state"}
+    | {"weight", "prepared weight", "output"}
+)
+SYMBOLS = {
+    "inputs": SymbolKind.Variable,
+    "sizes": SymbolKind.Constant,
+    "parts": SymbolKind.Field,
+    "ranges": SymbolKind.Constant,
+    "steps": SymbolKind.Variable,
+    "define": SymbolKind.Class,
+    "outputs": SymbolKind.Variable,
+    "entries": SymbolKind.Function,
+    "next": SymbolKind.Event,
+    "weights": SymbolKind.Field,
+    "state": SymbolKind.Field,
+    "types": SymbolKind.TypeParameter,
+    "attributes": SymbolKind.Property,
+    "constants": SymbolKind.Constant,
+    "requires": SymbolKind.Boolean,
+    "infer": SymbolKind.Constant,
+    "lower": SymbolKind.Module,
+}
+
+
+def definition(space: Workspace, file: EditedFile, line: int, column: int) -> list[FilePlace]:
+    """Where what stands at a place is declared: here, or in a file that this one names."""
+    analysis = file.analysis
+    occurrence = analysis.names.at(line, column)
+    if occurrence is not None:
+        return list(_declarations(space, file, occurrence))
+    place = analysis.source.outline_path(line, len(analysis.source.lines[line]))
+    if place.path[:1] == ("use",) and len(place.path) > 1:
+        return list(_used_file(file, str(place.path[1])))
+    if place.path[:1] in (("weights",), ("config",)):
+        word = analysis.source.lines[line].partition(": ")[2].strip().strip("'\"")
+        return list(_beside(file, word))
+    if place.path[:1] in (("like",), ("extends",)):
+        word, _, _ = analysis.source.word(line, column)
+        return list(_family(file, word))
+    return []
+
+
+def _declarations(
+    space: Workspace, file: EditedFile, occurrence: Occurrence
+) -> Iterator[FilePlace]:
+    symbol, analysis = occurrence.symbol, file.analysis
+    if symbol is None:
+        found = None if occurrence.space else catalog_for(analysis).place(occurrence.name)
+        if found is not None and (target := _key_place(space, *found)) is not None:
+            yield target
+        return
+    if symbol.kind == "used definition":
+        yield from _used_definition(space, file, symbol)
+        return
+    if symbol.kind == "weight" and occurrence.is_declaration:
+        yield from _stored_weight(file, symbol)
+        return
+    declared = [each for each in analysis.names.of(symbol) if each.is_declaration]
+    spans = [each.span for each in declared] or [analysis.document.span(symbol.key)]
+    for span in spans[:1]:
+        yield FilePlace(file.uri, analysis.source.range(span))
+
+
+def _stored_weight(file: EditedFile, symbol: Symbol) -> Iterator[FilePlace]:
+    """The file that holds a weight."""
+    found = checkpoint_of(file.analysis)
+    for shard in () if found is None else found[1].shards:
+        name = symbol.name if found is None else name_in_file(symbol.name, found[0])
+        if name in shard.index:
+            yield FilePlace(uri_of(shard.path), Range(Position(0, 0), Position(0, 0)))
+
+
+def _beside(file: EditedFile, name: str) -> Iterator[FilePlace]:
+    """A file beside the spec, which it names."""
+    folder = file.path.parent
+    is_name = bool(name) and not name.endswith(":") and is_inside(folder / name, folder)
+    if is_name and (folder / name).is_file():
+        yield FilePlace(uri_of(folder / name), Range(Position(0, 0), Position(0, 0)))
+
+
+def _used_file(file: EditedFile, name: str) -> Iterator[FilePlace]:
+    yield from _beside(file, name)
+
+
+def _used_definition(space: Workspace, file: EditedFile, symbol: Symbol) -> Iterator[FilePlace]:
+    path = file.path.parent / str(symbol.key[1])
+    if is_inside(path, file.path.parent):
+        found = _place_in(space, path, ("define", symbol.name))
+        yield from [found] if found is not None else []
+
+
+def _family(file: EditedFile, word: str) -> Iterator[FilePlace]:
+    folder = file.path.parent
+    for root in (folder, *list(folder.parents)[:2]):
+        for path in sorted(root.glob(f"*/{word}.yaml")) if NAME.fullmatch(word) else ():
+            yield FilePlace(uri_of(path), Range(Position(0, 0), Position(0, 0)))
+            return
+
+
+def _key_place(space: Workspace, path: Path, key: str) -> FilePlace | None:
+    return _place_in(space, path, (key,))
+
+
+def _place_in(space: Workspace, path: Path, location: tuple[str, ...]) -> FilePlace | None:
+    """The place of a key in another file, as it is open or on disk."""
+    text = space.texts().get(path)
+    document = analyze(path, text).document if text is not None else read(path)[0]
+    if document is None:
+        return None
+    source = SourceText(document.text, space.encoding)
+    return FilePlace(uri_of(path), source.range(document.span(location, key=True)))
+
+
+def references(file: EditedFile, line: int, column: int, *, declared: bool) -> list[FilePlace]:
+    """All places of the name at a place, an operator's included."""
+    names = file.analysis.names
+    occurrence = names.at(line, column)
+    if occurrence is None:
+        return []
+    if occurrence.symbol is not None:
+        found = names.of(occurrence.symbol)
+    else:
+        same = occurrence.name, occurrence.space
+        found = [each for each in names.occurrences if (each.name, each.space) == same]
+        found = [each for each in found if each.symbol is None]
+    spans = [each.span for each in found if declared or not each.is_declaration]
+    return [FilePlace(file.uri, file.analysis.source.range(span)) for span in spans]
+
+
+def renameable(file: EditedFile, line: int, column: int) -> tuple[Symbol, Span]:
+    """The name at a place, if it can be renamed.
+
+    Raises:
+        DiagnosticError: It is none of the file's own, with the reason.
+    """
+    names = file.analysis.names
+    occurrence = names.at(line, column)
+    symbol = None if occurrence is None else occurrence.symbol
+    if occurrence is None:
+        raise _refusal("there is no name here")
+    if symbol is None:
+        raise _refusal(f"`{occurrence.name}` is not declared in this file")
+    if symbol.kind == "used definition":
+        raise _refusal(f"`{symbol.name}` is declared in `{symbol.key[1]}`: rename it there")
+    if symbol.kind not in RENAMED:
+        raise _refusal(f"`{symbol.name}` is a {symbol.kind}, which is not renamed")
+    if symbol in names.unplaced:
+        hint = "write the texts that read it on one line, or below `|`"
+        raise _refusal(f"`{symbol.name}` is read in a folded text", hint)
+    if file.analysis.parsed[0] is None or file.analysis.parsed[1]:
+        raise _refusal("the file is not YAML that can be read: mend it first")
+    return symbol, occurrence.span
+
+
+def rename(file: EditedFile, line: int, column: int, new: str) -> WorkspaceEdit:
+    """The edits that give a name of the file another one.
+
+    Raises:
+        DiagnosticError: With the reason why it cannot be renamed, or not so.
+    """
+    symbol, _ = renameable(file, line, column)
+    if not NAME.fullmatch(new) or "__" in new:
+        raise _refusal(f"`{new}` is no name: letters, digits and `_`, of which a letter is first")
+    _refuse_taken(file, symbol, new)
+    source = file.analysis.source
+    edits = [TextEdit(source.range(each.span), new) for each in file.analysis.names.of(symbol)]
+    return WorkspaceEdit(changes={file.uri: edits})
+
+
+def _refuse_taken(file: EditedFile, symbol: Symbol, new: str) -> None:
+    names = file.analysis.names
+    if keyword.iskeyword(new) or new in {"next", "config"}:
+        raise _refusal(f"`{new}` is a word of the language")
+    if new in BY_NAME or new in SHAPE.functions or new in PYTHON.functions:
+        raise _refusal(f"`{new}` is a {'dtype' if new in BY_NAME else 'function'} already")
+    everywhere = symbol.owner in {FILE, ()}
+    for (owner, name), other in names.symbols.items():
+        if name == new and (everywhere or owner in (symbol.owner, FILE)):
+            span = names.document.span(other.key, key=not isinstance(other.key[-1], int))
+            raise _refusal(f"`{new}` is a {other.kind} already, in line {span.line}")
+    if any(each.name == new and not each.is_word for each in names.occurrences):
+        raise _refusal(f"`{new}` has a meaning here already: snippets of the file read it")
+
+
+def _refusal(message: str, hint: str | None = None) -> DiagnosticError:
+    return DiagnosticError(Diagnostic("bad-name", message, hint=hint))
+
+
+def outline(file: EditedFile) -> list[DocumentSymbol]:
+    """The keys of a file and the names below them."""
+    return list(_outline(file, (), 0))
+
+
+def _outline(file: EditedFile, at: tuple[str, ...], depth: int) -> Iterator[DocumentSymbol]:
+    document, source = file.analysis.document, file.analysis.source
+    for key, value in entries(document.data, *at).items():
+        location = (*at, key)
+        span = document.span(location, key=True)
+        whole = document.span(location)
+        start, end = source.range(span), source.range(whole).end
+        full = Range(start.start, max(end, start.end, key=lambda p: (p.line, p.character)))
+        inner = at[-1] if at else key
+        kind = SYMBOLS.get(str(inner), SymbolKind.Property if depth else SymbolKind.Namespace)
+        types = file.types(location)
+        detail = types[0] if types else "" if isinstance(value, (dict, list)) else str(value)
+        below = list(_outline(file, location, depth + 1)) if depth < 4 else []
+        name = str(key) or " "
+        yield DocumentSymbol(name, kind, full, start, detail[:80].split("\n")[0], children=below)
