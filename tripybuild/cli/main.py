@@ -13,6 +13,7 @@ import typer
 from tripybuild.cli.command import CommandResult, conclude, handle_output_error
 from tripybuild.cli.command_line import PROGRAM, CommandLine
 from tripybuild.cli.commands.bench import bench_models
+from tripybuild.cli.commands.bisect import bisect_programs
 from tripybuild.cli.commands.check import check_model
 from tripybuild.cli.commands.compare import compare_programs
 from tripybuild.cli.commands.compile import compile_model
@@ -64,6 +65,7 @@ app.command("run")(run_executable)
 app.command("generate")(generate_tokens)
 app.command("bench")(bench_models)
 app.command("compare")(compare_programs)
+app.command("bisect")(bisect_programs)
 app.command("inspect")(inspect_executable)
 app.command("graph")(draw_model)
 app.command("view")(view_model)

@@ -242,8 +242,63 @@ class GraphAnswer(_Answer):
     graphs: list[DrawingAnswer]
 
 
+class StepAnswer(_Answer):
+    """A step, and how it was found."""
+
+    step: str = Field(description="Its path in the spec, or the name of the function.")
+    part: str = Field(description="The path of the part; empty for the outermost.")
+    operator: str
+    path: str = Field(description="The user's file.")
+    line: int
+    column: int
+    position: int = Field(description="Its number among the operations to the output.")
+    count: int
+    cuts: int = Field(description="How many cuts of the graph were run.")
+
+
+class PartingAnswer(StepAnswer):
+    """The step at which A and B part."""
+
+    verdict: str = Field(description="weights, computes, amplifies, operands or vanishes.")
+    operands: list[DifferenceAnswer]
+    results: list[DifferenceAnswer]
+    alone: list[DifferenceAnswer] = Field(description="What it gives for A's operands alone.")
+
+
+class OperandAnswer(_Answer):
+    """What a step reads: its least and largest finite elements."""
+
+    name: str
+    least: float
+    most: float
+    lost: int = Field(description="Elements that are no finite numbers.")
+    there: float | str | None = Field(description="The element at the index of the result.")
+
+
+class LossAnswer(StepAnswer):
+    """The step at which elements stop being finite numbers."""
+
+    kind: str = Field(description="`NaN` or `infinity`.")
+    index: list[int]
+    value: str
+    operands: list[OperandAnswer]
+
+
+class BisectAnswer(_Answer):
+    """The answer of `tripybuild bisect --json`."""
+
+    sides: list[SideAnswer]
+    tolerance: ToleranceAnswer
+    sizes: dict[str, int]
+    seed: int
+    outputs: list[DifferenceAnswer]
+    parting: PartingAnswer | None
+    losses: list[LossAnswer]
+
+
 ANSWERS: dict[str, type[BaseModel]] = {
     "bench": BenchAnswer,
+    "bisect": BisectAnswer,
     "check": CheckAnswer,
     "compare": CompareAnswer,
     "graph": GraphAnswer,

@@ -1,0 +1,103 @@
+"""Cuts: what is live in a graph between two of its operations, as a graph of its own.
+
+A cut has the inputs and the weights of its graph. Its outputs are the values that are computed
+before it and read behind it, so that all else is fused as in the whole.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+
+from tripybuild.compiler.lowering.specialize import specialize_graph
+from tripybuild.trace.constants import Constant
+from tripybuild.trace.graph import Graph, operations_between
+from tripybuild.trace.operation import TraceOp
+from tripybuild.trace.region import copy_operations
+from tripybuild.trace.values import Value
+
+OUTPUT = "value"  # the stem of the names of a cut's outputs
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A graph as the operations that some of its outputs need, in the order of recording.
+
+    Constants are no operations here: they are written where they are read.
+
+    Args:
+        graph: The graph, with those outputs alone.
+        operations: The operations.
+    """
+
+    graph: Graph
+    operations: Sequence[TraceOp]
+
+    @classmethod
+    def of(cls, graph: Graph, outputs: Sequence[str]) -> "Chain":
+        """The operations that these outputs need."""
+        part = replace(graph, outputs={name: graph.outputs[name] for name in outputs})
+        return cls(part, [each for each in part.operations if not isinstance(each, Constant)])
+
+    def frontier(self, position: int) -> list[Value]:
+        """The values that the first operations compute and that are read behind them."""
+        made = {out: None for each in self.operations[:position] for out in each.outputs}
+        read = {value for each in self.operations[position:] for value in each.reads()}
+        read |= set(self.graph.outputs.values())
+        return [value for value in made if value in read]
+
+    def at(self, values: Sequence[Value]) -> Graph:
+        """The graph with these values as its outputs."""
+        outputs = {f"{OUTPUT}{number}": value for number, value in enumerate(values)}
+        return replace(self.graph, outputs=outputs)
+
+
+def align_operations(one: Chain, other: Chain) -> list[tuple[int, int]]:
+    """The operations that are the same step on both sides, as positions in order.
+
+    The same step has the same operator and shapes: dtypes, attributes and constants may differ,
+    and so may what stands between, such as casts.
+    """
+    keys = [[_key(each) for each in chain.operations] for chain in (one, other)]
+    if keys[0] == keys[1]:
+        return [(number, number) for number in range(len(keys[0]))]
+    blocks = SequenceMatcher(None, keys[0], keys[1], autojunk=False).get_matching_blocks()
+    return [(each.a + n, each.b + n) for each in blocks for n in range(each.size)]
+
+
+def _key(operation: TraceOp) -> str:
+    shapes = (f"[{', '.join(map(str, each.shape))}]" for each in operation.outputs)
+    return f"{operation.operator} {' '.join(shapes)}"
+
+
+def computed_operands(operation: TraceOp) -> list[Value]:
+    """What an operation reads that is no constant, each once."""
+    return [v for v in dict.fromkeys(operation.reads()) if not isinstance(v.producer, Constant)]
+
+
+def operation_alone(
+    graph: Graph, operation: TraceOp, sizes: Mapping[str, int]
+) -> tuple[Graph, list[Value]]:
+    """An operation as a graph of its own, for sizes, and the values that its inputs stand for.
+
+    Its weights and constants stay what they are; all else that it reads is an input.
+    """
+    weights = set(graph.weights.values())
+    read = [value for value in computed_operands(operation) if value not in weights]
+    fixed = specialize_graph(
+        replace(
+            graph,
+            outputs={f"{OUTPUT}{n}": v for n, v in enumerate((*read, *operation.outputs))},
+        ),
+        sizes,
+    )
+    found = list(fixed.outputs.values())
+    held, given = found[: len(read)], found[len(read) :]
+    fresh = {value: Value(value.type, name=f"input{n}") for n, value in enumerate(held)}
+    leaves = {*fresh, *fixed.weights.values()}
+    inside = operations_between(leaves, given)
+    values = dict(fresh)
+    for _ in copy_operations(inside, values):
+        pass
+    outputs = {f"{OUTPUT}{n}": values.get(v, v) for n, v in enumerate(given)}
+    inputs = {str(value.name): value for value in fresh.values()}
+    return Graph(graph.name, inputs, fixed.weights, outputs), read
