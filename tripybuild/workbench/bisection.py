@@ -13,7 +13,7 @@ which says whether it differs there, too, and by itself, with the inputs of A on
 says whether it computes something else or amplifies a small difference.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,7 +21,6 @@ import numpy as np
 from tripybuild.artifact.call_signature import Array
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.schema.files import ToleranceEntry
-from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.constants import Constant
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.location import PythonLocation
@@ -29,7 +28,14 @@ from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.values import Value
 from tripybuild.types.dtypes import floating
 from tripybuild.workbench.comparison import CallDifference, CallInputs, compare_call
-from tripybuild.workbench.cuts import OUTPUT, Chain, align_operations, operation_alone
+from tripybuild.workbench.cuts import (
+    OUTPUT,
+    CutRuns,
+    OperationChain,
+    align_operations,
+    known_array,
+    value_name,
+)
 from tripybuild.workbench.differences import ArrayDifference, compare_arrays, finest_common
 from tripybuild.workbench.programs import GraphSource, Program
 
@@ -150,7 +156,7 @@ def find_parting(
         hint = "the same operators with the same shapes are the same step"
         raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
     programs = zip(sources, (one, other), strict=True)
-    runs = [_CutRuns(source, each.arguments(call.arrays)) for source, each in programs]
+    runs = [CutRuns(source, each.arguments(call.arrays)) for source, each in programs]
     search = _Pairing(chains[0], chains[1], pairs, runs, within)
     last, cuts = _search(len(pairs), search.agrees, tell)
     operation = chains[0].operations[pairs[last][0]]
@@ -169,15 +175,15 @@ def find_loss(program: Program, call: CallInputs, tell: Tell = lambda _: None) -
         if not np.isfinite(array.astype(np.float64)).all():
             message = f"the input `{name}` itself has elements that are no finite numbers"
             raise DiagnosticError(Diagnostic("wrong-value", message))
-    graph, runs = source.entry.graph, _CutRuns(source, arrays)
+    graph, runs = source.entry.graph, CutRuns(source, arrays)
     found = runs(graph)
     for kind, test in ((NAN, np.isnan), (INFINITY, np.isinf)):
         bad = [n for n, a in zip(graph.outputs, found, strict=True) if _any(test, a)]
         if bad:
-            losses = [_loss(kind, Chain.of(graph, bad[:1]), runs, source, tell)]
+            losses = [_loss(kind, OperationChain.of(graph, bad[:1]), runs, source, tell)]
             before = _infinite_operand(losses[0].step.operation, runs, graph)
             if kind == NAN and before is not None:
-                chain = Chain.of(replace(graph, outputs={OUTPUT: before}), [OUTPUT])
+                chain = OperationChain.of(replace(graph, outputs={OUTPUT: before}), [OUTPUT])
                 losses.append(_loss(INFINITY, chain, runs, source, tell))
             return losses
     return []
@@ -207,50 +213,23 @@ def _source(program: Program) -> GraphSource:
     return program.source
 
 
-def _chain(source: GraphSource, whole: CallDifference, names: Sequence[str]) -> Chain:
+def _chain(source: GraphSource, whole: CallDifference, names: Sequence[str]) -> OperationChain:
     """The operations to the output that differs and needs the fewest."""
     graph = source.entry.graph
     order = [each.name for each in whole.outputs]
     own = [n if whole.by_name else list(graph.outputs)[order.index(n)] for n in names]
-    chains = [Chain.of(graph, [name]) for name in own]
+    chains = [OperationChain.of(graph, [name]) for name in own]
     return min(chains, key=lambda each: len(each.operations))
-
-
-@dataclass
-class _CutRuns:
-    """Runs cuts of one program on the inputs of a call."""
-
-    source: GraphSource
-    arrays: Mapping[str, Array]
-
-    def __call__(self, graph: Graph) -> list[Array]:
-        """The outputs of a cut, in order."""
-        compiled = self.source.compile(self.sizes, graph)
-        return [np.asarray(each) for each in compiled.run(dict(self.arrays)).values()]
-
-    @property
-    def sizes(self) -> Mapping[str, int]:
-        """The dynamic sizes of the program."""
-        signature = self.source.signature
-        return signature.bind(signature.arrays(self.arrays))
-
-    def alone(self, operation: TraceOp, given: Mapping[Value, Array]) -> list[Array]:
-        """What an operation gives by itself for what it reads."""
-        graph, read = operation_alone(self.source.entry.graph, operation, self.sizes)
-        compiled = self.source.compile({}, graph)
-        kinds = zip(graph.inputs.items(), read, strict=True)
-        arrays = {n: given[each].astype(v.dtype.numpy) for (n, v), each in kinds}
-        return [np.asarray(each) for each in compiled.run(arrays).values()]
 
 
 @dataclass
 class _Pairing:
     """Two chains whose operations are matched, and what is compared at their cuts."""
 
-    one: Chain
-    other: Chain
+    one: OperationChain
+    other: OperationChain
     pairs: Sequence[tuple[int, int]]
-    runs: Sequence[_CutRuns]
+    runs: Sequence[CutRuns]
     within: ToleranceEntry
 
     def __post_init__(self) -> None:
@@ -324,22 +303,13 @@ def _round_to_both(array: Array, one: Value, other: Value) -> Array:
         return array.astype(finest_common([one.dtype, other.dtype]).numpy)
 
 
-def value_name(value: Value, graph: Graph) -> str:
-    """What a value is called: as an input, a weight or an output, or by the step that gives it."""
-    named = (*graph.inputs.items(), *graph.weights.items(), *graph.outputs.items())
-    found = next((name for name, each in named if each is value), None)
-    if found is None and value.producer is not None:
-        found = f"{value.producer.operator} of {value.producer.location.label}"
-    return found or "constant"
-
-
 def _known_operands(
     ours: TraceOp, theirs: TraceOp, sources: Sequence[GraphSource], within: ToleranceEntry
 ) -> list[ArrayDifference]:
     """The weights and constants that a step reads, which may differ on both sides."""
     found = []
     for number, (a, b) in enumerate(zip(ours.reads(), theirs.reads(), strict=False)):
-        arrays = [_known_array(v, s) for v, s in zip((a, b), sources, strict=True)]
+        arrays = [known_array(v, s) for v, s in zip((a, b), sources, strict=True)]
         if arrays[0] is not None and arrays[1] is not None:
             graph = sources[0].entry.graph
             name = value_name(a, graph)
@@ -348,25 +318,13 @@ def _known_operands(
     return found
 
 
-def _known_array(value: Value, source: GraphSource) -> Array | None:
-    """The elements of a weight or of a constant; None for what a call computes."""
-    if isinstance(value.producer, Constant):
-        data = value.producer.data
-        is_size = isinstance(data.value, Dim) or any(isinstance(n, Dim) for n in data.type.shape)
-        return None if is_size else np.asarray(data.array)
-    names = [name for name, each in source.entry.graph.weights.items() if each is value]
-    if not names:
-        return None
-    if names[0] in source.built.prepared:
-        return np.asarray(dict(source.weights.compute(names))[names[0]])
-    return np.asarray(source.weights(names)[names[0]])
-
-
 def _any(test: Callable[[Array], Array], array: Array) -> bool:
     return bool(test(array.astype(np.float64)).any())
 
 
-def _loss(kind: str, chain: Chain, runs: _CutRuns, source: GraphSource, tell: Tell) -> NumberLoss:
+def _loss(
+    kind: str, chain: OperationChain, runs: CutRuns, source: GraphSource, tell: Tell
+) -> NumberLoss:
     """Where elements of a kind begin on the way to an output that has them."""
     test = np.isnan if kind == NAN else np.isinf
 
@@ -381,7 +339,7 @@ def _loss(kind: str, chain: Chain, runs: _CutRuns, source: GraphSource, tell: Te
     held = dict(zip(computed, arrays, strict=False))
     held |= {v: runs.arrays[n] for n, v in chain.graph.inputs.items() if v in read}
     for value in operation.reads():
-        if value not in held and (known := _known_array(value, source)) is not None:
+        if value not in held and (known := known_array(value, source)) is not None:
             held[value] = known
     results = arrays[len(computed) :]
     bad = next((each for each in results if _any(test, each)), results[0])
@@ -406,11 +364,11 @@ def _operand_row(
     return name, least, most, int(wide.size - finite.size), there
 
 
-def _infinite_operand(operation: TraceOp, runs: _CutRuns, graph: Graph) -> Value | None:
+def _infinite_operand(operation: TraceOp, runs: CutRuns, graph: Graph) -> Value | None:
     """A value that an operation reads, was computed, and has infinities."""
     read = [v for v in dict.fromkeys(operation.reads()) if v.producer is not None]
     read = [v for v in read if not isinstance(v.producer, Constant)]
     if not read:
         return None
-    arrays = runs(Chain.of(graph, list(graph.outputs)[:1]).at(read))
+    arrays = runs(OperationChain.of(graph, list(graph.outputs)[:1]).at(read))
     return next((v for v, a in zip(read, arrays, strict=True) if _any(np.isinf, a)), None)

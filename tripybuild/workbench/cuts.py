@@ -8,18 +8,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
+import numpy as np
+
+from tripybuild.artifact.call_signature import Array
 from tripybuild.compiler.lowering.specialize import specialize_graph
+from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.constants import Constant
 from tripybuild.trace.graph import Graph, operations_between
 from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.region import copy_operations
 from tripybuild.trace.values import Value
+from tripybuild.workbench.programs import GraphSource
 
 OUTPUT = "value"  # the stem of the names of a cut's outputs
 
 
 @dataclass(frozen=True)
-class Chain:
+class OperationChain:
     """A graph as the operations that some of its outputs need, in the order of recording.
 
     Constants are no operations here: they are written where they are read.
@@ -33,7 +38,7 @@ class Chain:
     operations: Sequence[TraceOp]
 
     @classmethod
-    def of(cls, graph: Graph, outputs: Sequence[str]) -> "Chain":
+    def of(cls, graph: Graph, outputs: Sequence[str]) -> "OperationChain":
         """The operations that these outputs need."""
         part = replace(graph, outputs={name: graph.outputs[name] for name in outputs})
         return cls(part, [each for each in part.operations if not isinstance(each, Constant)])
@@ -51,7 +56,7 @@ class Chain:
         return replace(self.graph, outputs=outputs)
 
 
-def align_operations(one: Chain, other: Chain) -> list[tuple[int, int]]:
+def align_operations(one: OperationChain, other: OperationChain) -> list[tuple[int, int]]:
     """The operations that are the same step on both sides, as positions in order.
 
     The same step has the same operator and shapes: dtypes, attributes and constants may differ,
@@ -101,3 +106,53 @@ def operation_alone(
     outputs = {f"{OUTPUT}{n}": values.get(v, v) for n, v in enumerate(given)}
     inputs = {str(value.name): value for value in fresh.values()}
     return Graph(graph.name, inputs, fixed.weights, outputs), read
+
+
+@dataclass
+class CutRuns:
+    """Runs cuts of one program on the inputs of a call."""
+
+    source: GraphSource
+    arrays: Mapping[str, Array]
+
+    def __call__(self, graph: Graph) -> list[Array]:
+        """The outputs of a cut, in order."""
+        compiled = self.source.compile(self.sizes, graph)
+        return [np.asarray(each) for each in compiled.run(dict(self.arrays)).values()]
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """The dynamic sizes of the program."""
+        signature = self.source.signature
+        return signature.bind(signature.arrays(self.arrays))
+
+    def alone(self, operation: TraceOp, given: Mapping[Value, Array]) -> list[Array]:
+        """What an operation gives by itself for what it reads."""
+        graph, read = operation_alone(self.source.entry.graph, operation, self.sizes)
+        compiled = self.source.compile({}, graph)
+        kinds = zip(graph.inputs.items(), read, strict=True)
+        arrays = {n: given[each].astype(v.dtype.numpy) for (n, v), each in kinds}
+        return [np.asarray(each) for each in compiled.run(arrays).values()]
+
+
+def value_name(value: Value, graph: Graph) -> str:
+    """What a value is called: as an input, a weight or an output, or by the step that gives it."""
+    named = (*graph.inputs.items(), *graph.weights.items(), *graph.outputs.items())
+    found = next((name for name, each in named if each is value), None)
+    if found is None and value.producer is not None:
+        found = f"{value.producer.operator} of {value.producer.location.label}"
+    return found or "constant"
+
+
+def known_array(value: Value, source: GraphSource) -> Array | None:
+    """The elements of a weight or of a constant; None for what a call computes."""
+    if isinstance(value.producer, Constant):
+        data = value.producer.data
+        is_size = isinstance(data.value, Dim) or any(isinstance(n, Dim) for n in data.type.shape)
+        return None if is_size else np.asarray(data.array)
+    names = [name for name, each in source.entry.graph.weights.items() if each is value]
+    if not names:
+        return None
+    if names[0] in source.built.prepared:
+        return np.asarray(dict(source.weights.compute(names))[names[0]])
+    return np.asarray(source.weights(names)[names[0]])
