@@ -22,6 +22,11 @@ SHOWN = {
     "OpenVINO": "OpenVINO",
     "torch eager": "PyTorch",
 }
+# What README says of its last columns.
+COLUMNS = (
+    "best: the fastest peer of each model: PyTorch, or ONNX Runtime or OpenVINO with its export",
+    "best of ours: the fastest engine, which `cpu:fastest` looks for; `cpu` decides by a rule",
+)
 
 
 def summary(found: Found) -> str:
@@ -121,7 +126,7 @@ def _worst(rows: Sequence[Mapping[str, Cell]], columns: Iterable[str]) -> Iterat
 
 
 def readme(matches: Mapping[str, Found]) -> str:
-    """README's table in Markdown, and the sentences behind it."""
+    """README's table in Markdown, what its columns are, and the sentences behind it."""
     heads = ["model", *SHOWN.values(), "`cpu` / best", "best of ours / best"]
     lines = ["| " + " | ".join(heads) + " |", "|---|" + "---:|" * (len(heads) - 1)]
     ratios: dict[str, dict[str, float]] = {"`cpu`": {}, BEST: {}}
@@ -137,7 +142,7 @@ def readme(matches: Mapping[str, Found]) -> str:
         runtime.append(ratio(found, "cpu", "ONNX Runtime"))
         eager.append(ratio(found, "cpu", "torch eager"))
         lines.append("| " + " | ".join([job, *cells]) + " |")
-    lines.append("")
+    lines += ["", *(f"- {each}" for each in COLUMNS)]
     for head, found_ratios in ratios.items():
         lines += [f"- {each}" for each in _sentences(head, found_ratios)]
     for head, each in (("ONNX Runtime's own path", runtime), ("PyTorch", eager)):
