@@ -18,7 +18,7 @@ from tripybuild.testing.registry import registry
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "export.md"
 # What a page needs beside tripybuild itself.
-PAGES = ("bench.md", "check.md", "compare.md", "export.md", "graph.md", "import.md")
+PAGES = ("bench.md", "check.md", "compare.md", "explain.md", "export.md", "graph.md", "import.md")
 NEEDED = dict.fromkeys(PAGES, ()) | {"import.md": ("torch",)}
 
 

@@ -25,9 +25,9 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.importer.foreign_program import ForeignProgram
 from tripybuild.importer.onnx_model.files import parse_model
 from tripybuild.importer.onnx_model.program import load_file, load_model, require_onnx
-from tripybuild.importer.translation.declarations import builtin_registry
 from tripybuild.importer.translation.program import RecordedProgram, record
 from tripybuild.model.model_graph import EntryGraph, ModelGraph
+from tripybuild.packages.builtin import builtin_registry
 from tripybuild.schema.model.entry_points import UNNAMED
 from tripybuild.symbolic.dims import Dim
 from tripybuild.targets.table import parse_target

@@ -18,7 +18,7 @@ from tripybuild.cli.commands.check import check_model
 from tripybuild.cli.commands.compare import compare_programs
 from tripybuild.cli.commands.compile import compile_model
 from tripybuild.cli.commands.doctor import doctor
-from tripybuild.cli.commands.explain import explain
+from tripybuild.cli.commands.explain import explain, show_schemas
 from tripybuild.cli.commands.export import export_model
 from tripybuild.cli.commands.fmt import format_files
 from tripybuild.cli.commands.gen import generate
@@ -56,6 +56,7 @@ app.add_typer(new, name="new")
 new.command("op")(new_operator)
 new.command("model")(new_model)
 app.command("explain")(explain)
+app.command("schema")(show_schemas)
 app.command("check")(check_model)
 app.command("compile")(compile_model)
 app.command("import")(import_model)

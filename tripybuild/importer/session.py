@@ -21,10 +21,10 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.importer.foreign_program import ForeignProgram
 from tripybuild.importer.peers import OnnxPeer
 from tripybuild.importer.spec_writer import WrittenSpec, write_spec
-from tripybuild.importer.translation.declarations import builtin_registry
 from tripybuild.importer.translation.program import translate
 from tripybuild.importer.translation.report import UnreadProgramError
 from tripybuild.model.libraries import OperatorLibrary, builtin_library
+from tripybuild.packages.builtin import builtin_registry
 from tripybuild.process.atomic_write import write_error
 from tripybuild.process.gc_pause import pause_gc
 from tripybuild.schema.load import Registry, load_registries

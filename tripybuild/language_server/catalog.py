@@ -17,10 +17,10 @@ from tripybuild.codegen.operators.reference_page import bullet_list, code, opera
 from tripybuild.codegen.package.fragment import BUILT_IN
 from tripybuild.errors.codes import CODES
 from tripybuild.errors.diagnostics import DiagnosticError
-from tripybuild.importer.translation.declarations import builtin_registry
 from tripybuild.language.vocabulary import NUMPY
 from tripybuild.onnx import dialect as onnx
 from tripybuild.onnx.table import NEWEST, find_operator
+from tripybuild.packages.builtin import builtin_registry
 from tripybuild.process.per_process import per_process
 from tripybuild.schema.load import Registry, load
 from tripybuild.schema.operator.operator import Attribute, Input, Operator

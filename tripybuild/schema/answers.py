@@ -20,6 +20,12 @@ class TensorAnswer(_Answer):
     shape: list[int | str]
 
 
+class SchemaAnswer(_Answer):
+    """The answer of `tripybuild schema --json`."""
+
+    schemas: dict[str, str] = Field(description="The paths of schemas by the kind of file.")
+
+
 class Quantity(_Answer):
     """A number that depends on sizes."""
 
@@ -302,4 +308,5 @@ ANSWERS: dict[str, type[BaseModel]] = {
     "check": CheckAnswer,
     "compare": CompareAnswer,
     "graph": GraphAnswer,
+    "schema": SchemaAnswer,
 }

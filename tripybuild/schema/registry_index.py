@@ -13,6 +13,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from tripybuild.documents.document import Document, parse
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.language.names import called_names
 from tripybuild.schema.compositions import (
     Composition,
     CompositionReader,
@@ -74,12 +75,14 @@ class OperatorEntry(NamedTuple):
         methods: Python's methods on tensors that it is.
         reflected: The one with changed operands.
         roles: Whether it has equivalents, converts dtypes, or makes a tensor of a number or sizes.
+        uses: What its decomposition calls, operators and functions.
     """
 
     calls: tuple[SpokenCall, ...]
     methods: tuple[str, ...]
     reflected: str | None
     roles: frozenset[str]
+    uses: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, operator: Operator) -> "OperatorEntry":
@@ -96,6 +99,7 @@ class OperatorEntry(NamedTuple):
             (tensor,) if isinstance(tensor, str) else tuple(tensor or ()),
             operator.aliases.reflected,
             frozenset(role for role, holds in found.items() if holds),
+            () if operator.decompose is None else called_names(operator.decompose.program),
         )
 
     def text(self) -> str:
@@ -103,7 +107,9 @@ class OperatorEntry(NamedTuple):
         calls = (f"{c.system}:{c.name}" + (f"@{c.opset}" if c.opset else "") for c in self.calls)
         reflected = [f"reflected:{self.reflected}"] if self.reflected else []
         methods = (f"tensor:{each}" for each in self.methods)
-        return " ".join([*calls, *methods, *reflected, *(f"is:{e}" for e in sorted(self.roles))])
+        roles = (f"is:{each}" for each in sorted(self.roles))
+        uses = (f"uses:{each}" for each in self.uses)
+        return " ".join([*calls, *methods, *reflected, *roles, *uses])
 
     @classmethod
     def parse(cls, text: str) -> "OperatorEntry":
@@ -118,7 +124,8 @@ class OperatorEntry(NamedTuple):
                 calls.append(SpokenCall(kind, called, int(opset) if opset else None))
         reflected = next(iter(words.get("reflected", ())), None)
         methods, roles = words.get("tensor", ()), words.get("is", ())
-        return cls(tuple(calls), tuple(methods), reflected, frozenset(roles))
+        uses = tuple(words.get("uses", ()))
+        return cls(tuple(calls), tuple(methods), reflected, frozenset(roles), uses)
 
 
 def _converts(operator: Operator) -> bool:

@@ -35,7 +35,7 @@ fmt --chek | unknown-option | --chek | did you mean `--check`?
 doctor --jsno --verbos | unknown-option | --jsno | did you mean `--json`?
 compile | missing-argument | compile | `tripybuild compile --help`
 run | missing-argument | run |
-explain | missing-argument | explain |
+trace | missing-argument | trace |
 generate --max-tokens 4 | missing-argument | generate |
 new op | missing-argument | op |
 compile m.yaml -o | missing-argument | -o | write `--output FILE`

@@ -12,10 +12,10 @@ import tripyapi as tp
 from tripybuild.importer.call_arguments import inferred
 from tripybuild.importer.call_chains import SUM, call_chains
 from tripybuild.importer.raising.equivalents import raise_compositions
-from tripybuild.importer.translation.declarations import builtin_registry
 from tripybuild.language.evaluate import evaluate
 from tripybuild.language.grammar import parse
 from tripybuild.language.names import free_names
+from tripybuild.packages.builtin import builtin_registry
 from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.vocabulary import SHAPE
 

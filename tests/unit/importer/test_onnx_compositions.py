@@ -11,10 +11,10 @@ from onnx_files import graph, model, node, typed, untyped, weight
 
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.importer.onnx_model.program import load_model
-from tripybuild.importer.translation.declarations import builtin_registry
 from tripybuild.importer.translation.program import translate
 from tripybuild.importer.translation.report import UnreadProgramError
 from tripybuild.onnx.table import NEWEST, OLDEST, operator_names
+from tripybuild.packages.builtin import builtin_registry
 from tripybuild.process.paths import CHECKOUT
 
 REGISTRY = builtin_registry()

@@ -9,7 +9,7 @@ import tripyapi as tp
 from tripybuild.importer.raising.default_arguments import drop_arguments
 from tripybuild.importer.raising.simplify import simplify
 from tripybuild.importer.raising.size_makers import make_buffers
-from tripybuild.importer.translation.declarations import builtin_registry
+from tripybuild.packages.builtin import builtin_registry
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,8 @@ from tripybuild.importer.foreign_program import (
     ForeignValue,
     SourcePlace,
 )
-from tripybuild.importer.translation.declarations import builtin_registry
 from tripybuild.importer.translation.program import translate
+from tripybuild.packages.builtin import builtin_registry
 from tripybuild.trace.values import TensorType
 from tripybuild.types.dtypes import BY_NAME
 

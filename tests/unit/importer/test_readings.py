@@ -10,7 +10,7 @@ from tripybuild.importer.reading.readings import (
     Readings,
     UnreadCall,
 )
-from tripybuild.importer.translation.declarations import builtin_registry
+from tripybuild.packages.builtin import builtin_registry
 from tripybuild.symbolic.dims import symbol
 from tripybuild.trace.values import TensorType
 from tripybuild.types.dtypes import bool as boolean, float32, int64

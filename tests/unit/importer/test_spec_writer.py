@@ -15,8 +15,8 @@ from tripybuild.importer.pytorch.exported_program import read_exported_program
 from tripybuild.importer.spec_writer import write_spec
 from tripybuild.importer.spec_writer.names import TakenNames, local_name
 from tripybuild.importer.spec_writer.texts import Slot
-from tripybuild.importer.translation.declarations import builtin_registry
 from tripybuild.importer.translation.program import translate
+from tripybuild.packages.builtin import builtin_registry
 from tripybuild.symbolic.dims import Dim
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tests.helpers.call_programs import run_calls
-from tripybuild.importer.translation.declarations import builtin_registry
 from tripybuild.importer.translation.program import translate
+from tripybuild.packages.builtin import builtin_registry
 
 torch = pytest.importorskip("torch")
 

@@ -1,4 +1,7 @@
-"""`tripybuild explain`: describes an operator and its lowerings, or an error code."""
+"""`tripybuild explain`: describes operators, modules, families, keys, functions, error codes.
+
+`tripybuild schema` says where the schemas are that tell editors the same of keys.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
@@ -11,8 +14,10 @@ from tripybuild.cli.options import Registries
 from tripybuild.codegen.package.fragment import BUILT_IN
 from tripybuild.errors.codes import CODES
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
+from tripybuild.process import paths
 
 if TYPE_CHECKING:
+    from tripybuild.manual.topics import Manual
     from tripybuild.schema.load import Registry
     from tripybuild.schema.operator.operator import Operator, Requirement
     from tripybuild.schema.registry_files import ModuleDeclaration
@@ -21,8 +26,9 @@ if TYPE_CHECKING:
 @command
 def explain(
     name: Annotated[
-        str, typer.Argument(metavar="OP|CODE", help="An operator, a module, or an error code.")
-    ],
+        str | None,
+        typer.Argument(metavar="[NAME]", help="What to explain; all names without it."),
+    ] = None,
     *,
     registry: Registries = None,
     package: Annotated[
@@ -32,15 +38,79 @@ def explain(
         ),
     ] = "PACKAGE",
 ) -> CommandResult:
-    """Explain an operator, a module or an error code."""
-    if name in CODES:
-        data = {"kind": "code", "code": name, "text": CODES[name]}
-        return CommandResult(f"{name}\n\n  {CODES[name]}", data=data)
-    from tripybuild.schema.load import load_registries  # noqa: PLC0415
+    """Explain an operator, a module, a family, a key, a function or an error code.
 
-    known = load_registries(registry or [])
+    Example: tripybuild explain softmax
+    """
+    if name in CODES:
+        return _code(name)
+    from tripybuild.manual.topics import Manual  # noqa: PLC0415
+
+    manual = Manual(tuple(registry or ()))
+    if name is None:
+        shown = manual.overview()
+        return CommandResult(shown.text, data=shown.data)
+    asked, _, plain = name.rpartition(":")
+    kinds = manual.kinds_of(plain)
+    if asked:
+        kinds = [each for each in kinds if each == asked]
+    kind = kinds[0] if kinds else "operator" if "/" in plain and not asked else None
+    if kind is None:
+        raise DiagnosticError(_unknown(name, manual))
+    if kind == "code":
+        return _code(plain)
+    if kind in manual.kinds:
+        shown = manual.topic(kind, plain)
+        found = CommandResult(shown.text, data=shown.data)
+    else:
+        found = _declared(plain, manual, package)
+    return _with_others(found, [f"{each}:{plain}" for each in kinds[1:]])
+
+
+@command
+def show_schemas(
+    kind: Annotated[
+        str | None,
+        typer.Argument(metavar="[KIND]", help="The kind of file; all of them without it."),
+    ] = None,
+) -> CommandResult:
+    """Print the path of a JSON schema, such as that of model files.
+
+    Example: tripybuild schema model
+    """
+    found = {each.stem: str(each) for each in sorted(paths.schemas().glob("*.json"))}
+    if kind is None:
+        lines = list(table_lines("schemas of files", found))
+        return CommandResult("\n".join(lines).strip(), data={"schemas": found})
+    if kind not in found:
+        near = suggest(kind, found)
+        hint = f"did you mean `{near}`?" if near else f"there are {', '.join(found)}"
+        message = f"there is no schema of `{kind}` files"
+        raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
+    return CommandResult(found[kind], data={"schemas": {kind: found[kind]}})
+
+
+def _with_others(found: CommandResult, others: Sequence[str]) -> CommandResult:
+    """What else has the name, and how to ask for it."""
+    if not others:
+        return found
+    lines = [f"  tripybuild explain {each}" for each in others]
+    text = "\n".join([found.text, "", "something else has this name, too", *lines])
+    return CommandResult(text, data={**found.data, "others": list(others)})
+
+
+def _code(name: str) -> CommandResult:
+    data = {"kind": "code", "code": name, "text": CODES[name]}
+    return CommandResult(f"{name}\n\n  {CODES[name]}", data=data)
+
+
+def _declared(name: str, manual: "Manual", package: str) -> CommandResult:
+    """An operator or a module, or a part of one: `softmax/dim`."""
+    from tripybuild.packages.builtin import builtin_registry  # noqa: PLC0415
+    from tripybuild.schema.load import load_registries  # noqa: PLC0415
     from tripybuild.schema.operator.checks import failures  # noqa: PLC0415
 
+    known = load_registries(manual.added) if manual.added else builtin_registry()
     operator, _, part = name.partition("/")
     if part and operator in known.operators:
         declared = known.operators[operator]
@@ -53,26 +123,38 @@ def explain(
         if found is not None:
             return found
     if name in known.operators:
-        own = bool(registry) and name in known.own
-        return _operator(known, known.operators[name], package if own else BUILT_IN)
+        own = bool(manual.added) and name in known.own
+        users = _users(known, name)
+        return _operator(known, known.operators[name], package if own else BUILT_IN, users)
     if name in known.modules:
         return _module(known.modules[name])
-    raise DiagnosticError(_unknown(name, known))
+    raise DiagnosticError(_unknown_part(name, known, manual))
 
 
-def _unknown(name: str, known: "Registry") -> Diagnostic:
+def _unknown_part(name: str, known: "Registry", manual: "Manual") -> Diagnostic:
     from tripybuild.schema.operator.checks import failures  # noqa: PLC0415
 
-    operator, _, law = name.partition("/")
-    names = [*known.operators, *known.modules, *CODES]
-    if law and operator in known.operators:
+    operator = name.partition("/")[0]
+    if operator in known.operators:
         names = [f"{operator}/{each}" for each in sorted(failures(known.operators[operator]))]
-    if law and operator in known.modules:
+    elif operator in known.modules:
         file = known.modules[operator].file
         names = [f"{operator}/{each}" for each in sorted({*file.sizes, *file.requires})]
+    else:
+        return _unknown(name, manual)
+    return _unknown_of(name, names)
+
+
+def _unknown(name: str, manual: "Manual") -> Diagnostic:
+    from tripybuild.manual.topics import KINDS  # noqa: PLC0415
+
+    return _unknown_of(name, [each for kind in KINDS for each in manual.names(kind)])
+
+
+def _unknown_of(name: str, names: Sequence[str]) -> Diagnostic:
     near = suggest(name, names)
-    message = f"`{name}` is not an operator, a module or an error code"
-    hint = f"did you mean `{near}`?" if near else "`tripybuild explain softmax` shows an operator"
+    message = f"nothing is called `{name}`"
+    hint = f"did you mean `{near}`?" if near else "`tripybuild explain` lists what can be asked"
     return Diagnostic("unknown-operator", message, hint=hint)
 
 
@@ -163,7 +245,9 @@ def _module(module: "ModuleDeclaration") -> CommandResult:
     return CommandResult("\n".join(lines), data=data)
 
 
-def _operator(known: "Registry", operator: "Operator", package: str) -> CommandResult:
+def _operator(
+    known: "Registry", operator: "Operator", package: str, users: Sequence[str]
+) -> CommandResult:
     from tripybuild.schema.operator.checks import costs  # noqa: PLC0415
 
     signature = _signature(operator)
@@ -178,7 +262,7 @@ def _operator(known: "Registry", operator: "Operator", package: str) -> CommandR
     lines += _table("laws", laws.items())
     lines += _blocks("engines", ways)
     lines += _table("cost", costs(operator).items())
-    lines += _table("used by", [(user, "") for user in _users(known, operator)])
+    lines += _table("used by", [(user, "") for user in users])
     lines += _table("generated", [(path, "") for path in generated])
     data = {
         "kind": "operator",
@@ -190,7 +274,7 @@ def _operator(known: "Registry", operator: "Operator", package: str) -> CommandR
         "laws": laws,
         "engines": ways,
         "cost": costs(operator),
-        "used_by": _users(known, operator),
+        "used_by": users,
         "generated": generated,
     }
     return CommandResult("\n".join(lines), data=data)
@@ -223,16 +307,21 @@ def _engine_paths(known: "Registry", operator: "Operator") -> Iterator[tuple[str
             yield engine, "refused"
 
 
-def _users(known: "Registry", operator: "Operator") -> list[str]:
+def _users(known: "Registry", name: str) -> list[str]:
     """The operators that are decomposed into this one."""
-    from tripybuild.schema.operator.checks import uses  # noqa: PLC0415
+    from tripybuild.schema.registry_index import operator_entries  # noqa: PLC0415
 
-    others = known.operators.values()
-    return [each.name for each in others if operator.name in uses(each, known.operators)]
+    entries = operator_entries(known.operators)
+    return [each for each, entry in entries.items() if name in entry.uses]
 
 
 def _generated_files(known: "Registry", operator: "Operator", package: str) -> list[str]:
     """The files that only this operator gives, below the folder of the package."""
+    if package == BUILT_IN:
+        from tripybuild.packages.builtin import generated_files  # noqa: PLC0415
+
+        if files := generated_files(operator.path):
+            return files
     from tripybuild.codegen.operators.operator import operator_fragment  # noqa: PLC0415
     from tripybuild.codegen.operators.operator_calls import CallResolver  # noqa: PLC0415
 

@@ -32,7 +32,7 @@ from tripybuild.importer.pytorch.source_program import (
     positional_parameters,
 )
 from tripybuild.importer.reading.readings import Readings
-from tripybuild.importer.translation.declarations import builtin_registry
+from tripybuild.packages.builtin import builtin_registry
 from tripybuild.schema.load import Registry
 
 if TYPE_CHECKING:

@@ -6,23 +6,17 @@ Invariant: no operator is known by its name. What a rule needs to know follows f
 import ast
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from importlib import import_module
 from typing import Any
 
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.model.libraries import OperatorLibrary
-from tripybuild.process.gc_pause import pause_gc
 from tripybuild.schema.load import Registry
 from tripybuild.schema.operator.operator import Attribute, Input, Operator
-from tripybuild.schema.registry_folders import roots
 from tripybuild.schema.registry_index import (
     CONVERSION,
     NUMBER,
-    RegistryIndex,
-    open_registry,
     operator_entries,
 )
-from tripybuild.trace.generated_code import BUILT_IN
 from tripybuild.types.dtypes import BY_NAME, dtype
 from tripybuild.types.patterns import ValuePattern, options, tensors
 from tripybuild.types.vocabulary import SHAPE
@@ -209,18 +203,3 @@ class Declarations:
         found = [name for name, entry in entries if role in entry.roles]
         assert found, f"no operator {what}"
         return self[found[0]]
-
-
-def builtin_registry() -> Registry:
-    """The declarations that tripybuild brings along, each of which is read when it is needed.
-
-    Where they are not those that the package was generated from, all are read and checked.
-
-    Raises:
-        DiagnosticError: Something in them is wrong.
-    """
-    table = import_module(f"{BUILT_IN}.declarations")
-    index = RegistryIndex(table.DIGESTS, table.OPERATORS, table.MODULES)
-    (root,) = roots([])
-    with pause_gc():
-        return open_registry(root, index)
