@@ -105,7 +105,9 @@ def formals_of(name: str, opset: int, domain: str) -> Formals | None:
         value = attribute_value(attribute.default_value)
         other = newest.defaults.get(each)
         other = BY_CODE.get(other) if each in ELEMENT_TYPES and other else other
-        if each in newest.by_name and value is not None and value != other:
+        # One that became an input has no default there, where its numbers are data.
+        is_known = each in newest.by_name or (each in newest.parameters and type(value) is int)
+        if is_known and value is not None and value != other:
             defaults[each] = value
     return Formals(tuple(own), variadic, defaults, attributes, needed, results)
 
