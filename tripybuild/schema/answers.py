@@ -148,6 +148,7 @@ class BenchAnswer(_Answer):
     rounds: int
     clients: int = Field(description="Threads that called at the same time.")
     seed: int
+    together: bool = Field(description="Whether all were in one process, or each in its own.")
     runs: list[RunAnswer]
 
 

@@ -3,6 +3,7 @@
 import json
 import sys
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
@@ -53,6 +54,22 @@ class Wide(torch.nn.Module):
 
 net, wide = Net(), Wide()
 """
+FUNCTION = """\
+import tripyapi as tp
+
+def double(x: tp.InputInfo([tp.NamedDimension("B", 1, 3, 64), 8], tp.float32)):
+    return x * 2.0
+"""
+ENDS = """\
+import os
+import torch
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        os._exit(7)
+
+net = Net()
+"""
 TARGET = "cpu:onnxruntime"
 
 
@@ -83,6 +100,7 @@ def test_contestants_are_measured_beside_each_other(cli):
     """An executable and specs, at several sizes; the answer has the published form."""
     words = ["rows.tpb", "rows.yaml", "large.yaml", "--target", TARGET, "--threads", "1"]
     words += ["--shapes", "B=2", "--shapes", "B=8,N=2", "--rounds", "4", "--seconds", "0.04"]
+    words += ["--together"]
     code, out, _ = cli("bench", *words, "--json")
     answer = json.loads(out)
     schema = json.loads((paths.schemas() / "answers" / "bench.json").read_text())
@@ -102,9 +120,12 @@ def test_contestants_are_measured_beside_each_other(cli):
         first, _, large = run["contestants"]
         assert first["ratio"]["value"] == 1
         assert large["ratio"]["interval"][0] > 1  # it computes 4000 times as much
+    assert answer["together"] is True
     words = ["rows.tpb", "rows.tpb", "--rounds", "3", "--seconds", "0.01", "--clients", "2"]
+    np.savez("rows.npz", index=np.int32([1, 0]), table=np.ones((5, 8), np.float32))
+    words += ["--input", "index=rows.npz", "--input", "table=rows.npz"]
     code, out, _ = cli("bench", *words)
-    assert (code, "rows.tpb takes" in out, "N=4" in out) == (0, True, True)
+    assert (code, "rows.tpb takes" in out, "B=2,N=5" in out) == (0, True, True)
 
 
 def test_peers_are_called_with_the_same_inputs(cli):
@@ -117,7 +138,7 @@ def test_peers_are_called_with_the_same_inputs(cli):
     words += ["--target", TARGET, *(word for peer in peers[::2] for word in ("--compare", peer))]
     code, out, _ = cli("bench", *words)
     (run,) = json.loads(out)["runs"]
-    assert code == 0
+    assert (code, json.loads(out)["together"]) == (0, False)
     assert [each["target"] for each in run["contestants"]] == [
         f"{TARGET},threads=1", "torch", "onnx"
     ]  # fmt: skip
@@ -149,6 +170,34 @@ def test_what_cannot_be_measured_is_said(cli, words, message):
     code, out, err = cli("bench", *words)
     assert (code, out) == (2 if "error[conflicting-options]" in err else 1, "")
     assert message in err
+
+
+def test_a_picture_shows_distributions_and_sizes(cli):
+    """Of functions, too; a missing package or folder is told before anything is measured."""
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    Path("double.py").write_text(FUNCTION)
+    words = ["double.py:double", "rows.tpb", "--together", "--rounds", "3", "--seconds", "0.01"]
+    for name, shapes, shown in (
+        ("one.svg", ["B=2"], ["part of the calls", "B=2"]),
+        ("two.svg", ["B=2", "B=4"], ["milliseconds, median to p90", "B=4,N=4"]),
+    ):
+        asked = [word for each in shapes for word in ("--shapes", each)]
+        chosen = words[:1] + words[2:] if name == "one.svg" else words[1:]
+        assert cli("bench", *chosen, *asked, "--plot", name)[0] == 0
+        texts = ET.parse(name).iter("{http://www.w3.org/2000/svg}text")
+        found = {each.text for each in texts}
+        assert found >= {*shown, chosen[0]}, found
+    code, _, err = cli("bench", *words, "--plot", "none/one.svg")
+    assert (code, "there is no folder `none`" in err) == (1, True)
+
+
+def test_the_end_of_a_contestant_is_told(cli):
+    """Its process is another one, whose end is no end of ours."""
+    Path("curve.yaml").write_text(CURVE)
+    Path("ends.py").write_text(ENDS)
+    words = ["curve.yaml", "--compare", "torch:ends.py:net", "--seconds", "0.01", "--rounds", "3"]
+    code, _, err = cli("bench", *words, "--target", TARGET)
+    assert (code, "the process of `torch:ends.py:net` ended with code 7" in err) == (1, True)
 
 
 def test_inputs_are_drawn_by_a_seed(folder):
