@@ -35,8 +35,8 @@ def caller(order: dict[str, Any]) -> OwnProcess:
 
 
 def _open(order: dict[str, Any]) -> Program:
-    if order["peer"]:
-        return open_peer(order["source"], order["threads"], "--compare")
+    if order["source"] is None:
+        return open_peer(order["name"], order["threads"], "--compare")
     registries = [Path(each) for each in order["registry"]]
     opened = open_executable(Path(order["source"]), order["entry"], registries)
     opened.name = order["name"]

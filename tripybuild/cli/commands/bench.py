@@ -116,14 +116,11 @@ def bench_models(
             "below": {name: bound for each in below or [] for name, bound in each.sizes.items()},
             "given": [(each.name, str(each.path)) for each in files],
         }
-        orders = []
-        for number, source in enumerate(sources):
-            path = Path(source)
-            if program(source) is not None or not is_executable(path):
-                path = folder / f"{number}.tpb"
-                _compile(source, path, chosen, how, inputs or [])
-            orders.append({**common, "name": source, "source": str(path), "peer": False})
-        orders += [{**common, "name": each, "source": each, "peer": True} for each in compare or []]
+        orders = [
+            {**common, "name": each, "source": _executable(each, folder, chosen, how, inputs or [])}
+            for each in sources
+        ]
+        orders += [{**common, "name": each, "source": None} for each in compare or []]
         runs, pictures = [], []
         for number, asked in enumerate([each.sizes for each in shapes or []] or [{}]):
             shared = str(folder / f"inputs{number}.safetensors") if compare else None
@@ -177,22 +174,26 @@ def _check_sources(sources: Sequence[str], threaded: bool, how: Mapping[str, Any
         raise conflict(message, hint, given[0])
 
 
-def _compile(
-    source: str, path: Path, target: str, how: Mapping[str, Any], inputs: Sequence[Any]
-) -> None:
-    """Compile a spec or a function into a file, which is loaded as others are."""
-    asked = program(source)
+def _executable(
+    source: str, folder: Path, target: str, how: Mapping[str, Any], inputs: Sequence[Any]
+) -> str:
+    """The file of an executable; a spec or a function is compiled into one."""
+    asked, path = program(source), Path(source)
+    if asked is None and is_executable(path):
+        return source
+    made = str(folder / f"{len(list(folder.iterdir()))}.tpb")
     if asked is not None:
         from tripybuild.eager.compile.compile import compile_function  # noqa: PLC0415
 
-        compile_function(record_program(asked, function_inputs(inputs)), target).save(path)
-        return
+        compile_function(record_program(asked, function_inputs(inputs)), target).save(made)
+        return made
     from tripybuild.compiler.session import compile_spec  # noqa: PLC0415
     from tripybuild.packages.libraries import model_libraries  # noqa: PLC0415
 
     options = {name: each for name, each in how.items() if name != "registry"}
-    homes = model_libraries(how["registry"], Path(source))
-    compile_spec(Path(source), target=target, homes=homes, **options).save(path)
+    homes = model_libraries(how["registry"], path)
+    compile_spec(path, target=target, homes=homes, **options).save(Path(made))
+    return made
 
 
 def _lines(run: Mapping[str, Any]) -> Iterator[str]:
