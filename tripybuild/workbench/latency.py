@@ -1,4 +1,4 @@
-"""Latencies of programs that take turns: who is called, in which process, and what is concluded.
+"""Latencies of programs that take turns: how they are called, and what is concluded.
 
 A contestant has a process of its own, so that neither memory nor threads are shared; rounds
 alternate, so that whatever else the machine does meets all of them.
@@ -41,7 +41,7 @@ class Start:
         sizes: The dynamic sizes of the calls.
         load: Seconds until it was loaded.
         first: Seconds of its first call.
-        memory: Bytes that its process gained since before it was loaded; None if nobody counts.
+        memory: Bytes that its process gained since before it was loaded; None where the system does not tell.
     """
 
     target: str
