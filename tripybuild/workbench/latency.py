@@ -41,7 +41,7 @@ class Start:
         sizes: The dynamic sizes of the calls.
         load: Seconds until it was loaded.
         first: Seconds of its first call.
-        memory: Bytes that its process gained since before it was loaded; None where the system does not tell.
+        memory: Bytes that its process gained since before it was loaded; None if it is not known.
     """
 
     target: str
