@@ -8,6 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from tripybuild.codegen.modules.module import module_fragment
+from tripybuild.codegen.operators.operator_calls import CallResolver
+from tripybuild.codegen.package.fragment import BUILT_IN
 from tripybuild.codegen.snippets.composition_check import check_snippets
 from tripybuild.compiler.check.check import ABSENT, ModelCheck, check_built
 from tripybuild.compiler.check.devices import HERE, Roofline
@@ -23,7 +26,7 @@ from tripybuild.process import paths
 from tripybuild.schema.kinds import DEFINE, KINDS, kind_of
 from tripybuild.schema.load import load
 from tripybuild.schema.model.model import elaborate_definitions
-from tripybuild.schema.registry_files import FileSubset
+from tripybuild.schema.registry_files import FileSubset, ModuleDeclaration
 from tripybuild.schema.registry_folders import TARGETS, root_name, sources
 from tripybuild.schema.validate import validate
 from tripybuild.symbolic.dims import Dim
@@ -196,10 +199,25 @@ def _check_declaration(analysis: Analysis, texts: Texts) -> list[Diagnostic]:
     wanted |= set(_families(analysis.document.data, files, overlay(texts)))
     others = frozenset(Path(shown).stem for shown in files)
     reader = overlay({**texts, path: analysis.text})
+    if not path.exists():  # it has a name, but was never saved
+        _, found = validate(analysis.document, KINDS[analysis.kind or ""])
+        return first_problems(found)
     registry, found = load(roots, FileSubset(wanted, others), reader)
     if not found:
         found = check_snippets(registry, others | registry.operators.keys())
+    for name, module in registry.modules.items() if not found else ():
+        calls = CallResolver(others, frozenset({name}), BUILT_IN, others)
+        found += _module_problems(module, calls)
     return first_problems(each for each in found if each.span is None or _is_of(each.span, path))
+
+
+def _module_problems(module: ModuleDeclaration, calls: CallResolver) -> Sequence[Diagnostic]:
+    """What `gen` would say of a module."""
+    try:
+        module_fragment(module, calls)
+    except DiagnosticError as error:
+        return error.diagnostics
+    return ()
 
 
 def _is_of(span: Span, path: Path) -> bool:

@@ -181,7 +181,7 @@ def renameable(file: EditedFile, line: int, column: int) -> tuple[Symbol, Span]:
     if symbol.kind == "used definition":
         raise _refusal(f"`{symbol.name}` is declared in `{symbol.key[1]}`: rename it there")
     if symbol.kind not in RENAMED:
-        raise _refusal(f"`{symbol.name}` is a {symbol.kind}, which is not renamed")
+        raise _refusal(f"`{symbol.name}` is {_with_article(symbol.kind)}, which is not renamed")
     if symbol in names.unplaced:
         hint = "write the texts that read it on one line, or below `|`"
         raise _refusal(f"`{symbol.name}` is read in a folded text", hint)
@@ -215,9 +215,13 @@ def _refuse_taken(file: EditedFile, symbol: Symbol, new: str) -> None:
     for (owner, name), other in names.symbols.items():
         if name == new and (everywhere or owner in (symbol.owner, FILE)):
             span = names.document.span(other.key, key=not isinstance(other.key[-1], int))
-            raise _refusal(f"`{new}` is a {other.kind} already, in line {span.line}")
+            raise _refusal(f"`{new}` is {_with_article(other.kind)} already, in line {span.line}")
     if any(each.name == new and not each.is_word for each in names.occurrences):
         raise _refusal(f"`{new}` has a meaning here already: snippets of the file read it")
+
+
+def _with_article(kind: str) -> str:
+    return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
 
 
 def _refusal(message: str, hint: str | None = None) -> DiagnosticError:

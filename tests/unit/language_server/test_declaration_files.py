@@ -1,0 +1,102 @@
+"""The language server on files of registries: operators, modules, and what their snippets call."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from lsp_client import Client
+from test_language_server import place
+
+ROOT = Path(__file__).resolve().parents[3]
+CUBE = """\
+tripybuild: 1
+op: cube
+doc: Raise each value to its third power.
+types:
+  T: [float32, float16]
+inputs:
+  input:
+    type: T[*S]
+    doc: The values.
+outputs:
+  output:
+    type: T[*S]
+    doc: The cubes, element by element.
+requires:
+  rank: len(S) <= 4
+reference: np.power(input, 3)
+lower:
+  tensorrt: trt.element_wise(input, trt.element_wise(input, input, "kPROD"), "kPROD")
+  stablehlo: hlo.multiply(input, hlo.multiply(input, input))
+  onnx: onnx.Mul(input, onnx.Mul(input, input))
+examples:
+  - call: cube([2.0, -3.0])
+    gives: [8.0, -27.0]
+  - call: cube(ones([1, 1, 1, 1, 1]))
+    fails: rank
+"""
+NAME = "own/math/cube.yaml"
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("registries")
+    (folder / "own/math").mkdir(parents=True)
+    (folder / NAME).write_text(CUBE, encoding="utf-8")
+    (folder / "own/modules").mkdir()
+    shutil.copy(ROOT / "ops_registry/modules/linear.yaml", folder / "own/modules/ours.yaml")
+    found = Client(folder)
+    yield found
+    assert found.close() == 0
+    assert not found.strange
+
+
+def test_an_operator_that_is_right_has_no_problems(client):
+    assert client.problems(NAME, CUBE) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "code", "hint"),
+    [
+        ("hlo.multiply(input, hlo", "hlo.multipy(input, hlo", "unknown-builder", "hlo.multiply"),
+        ("len(S) <= 4", "len(Z) <= 4", "unbound-name", "`S`"),
+        ("requires:", "requries:", "unknown-key", "`requires`"),
+        ("np.power(input, 3)", "np.power(inptu, 3)", "unbound-name", "`input`"),
+    ],
+)
+def test_what_is_wrong_with_an_operator(client, before, after, code, hint):
+    wrong = CUBE.replace(before, after)
+    (problem,) = client.problems(NAME, wrong)
+    assert problem["code"] == code
+    assert hint in problem["message"]
+    assert problem["range"]["start"]["line"] == place(CUBE, before)[0]
+
+
+def test_what_builders_take(client):
+    client.problems(NAME, CUBE)
+
+    def labels(words, behind):
+        found = client.at("completion", NAME, *place(CUBE, words, behind))
+        return {each["label"]: each.get("detail") for each in found["items"]}
+
+    assert labels("hlo.multiply", 4)["multiply"].startswith("hlo.multiply(")
+    assert "kind: element_wise_operation" in labels("trt.element_wise", 4)["element_wise"]
+    assert "power" in labels("np.power", 3)
+    assert {"S", "input", "len", "T"} <= labels("len(S)", 4).keys()
+    assert {"tolerance", "cost", "decompose"} <= labels("doc: Raise", 0).keys()
+    signature = client.at("signatureHelp", NAME, *place(CUBE, "input, 3)", 7))
+    assert signature["signatures"][0]["label"].startswith("np.power(")
+    hover = client.at("hover", NAME, *place(CUBE, "trt.element_wise", 6))
+    assert "trt.element_wise(" in hover["contents"]["value"]
+    (target,) = client.at("definition", NAME, *place(CUBE, "power(input", 7))
+    assert target["range"]["start"]["line"] == place(CUBE, "  input:")[0]
+
+
+def test_a_module_that_is_right_has_no_problems_but_its_name(client):
+    text = (ROOT / "ops_registry/modules/linear.yaml").read_text(encoding="utf-8")
+    problems = client.problems("own/modules/ours.yaml", text)
+    assert [each["code"] for each in problems] == ["file-name"]
+    own = text.replace("module: Linear", "module: Ours").replace("Linear(", "Ours(")
+    assert client.problems("own/modules/ours.yaml", own) == []
+    wrong = own.replace("in_features", "in_feature", 1)
+    assert client.problems("own/modules/ours.yaml", wrong)
