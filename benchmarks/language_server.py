@@ -31,11 +31,12 @@ class Editor:
         self.versions: dict[str, int] = {}
         self.news = asyncio.Condition()
 
-        @self.client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
         async def take(params: types.PublishDiagnosticsParams) -> None:
             async with self.news:
                 self.versions[params.uri] = params.version or 0
                 self.news.notify_all()
+
+        self.client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(take)
 
     async def start(self) -> None:
         """Start the server, and wait until it has read the operators."""
@@ -106,7 +107,7 @@ async def measure_all(texts: Mapping[Path, str]) -> list[dict[str, Cell]]:
     rows = [await measure(editor, path, text) for path, text in texts.items()]
     await editor.client.shutdown_async(None)
     editor.client.exit(None)
-    await editor.client.stop()
+    await editor.client.stop()  # type: ignore[no-untyped-call]  # of pygls
     return rows
 
 
