@@ -18,7 +18,10 @@ from tripybuild.testing.registry import registry
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "export.md"
 # What a page needs beside tripybuild itself.
-PAGES = ("bench.md", "check.md", "compare.md", "explain.md", "export.md", "graph.md", "import.md")
+PAGES = (
+    *("bench.md", "check.md", "compare.md", "explain.md", "export.md", "graph.md", "import.md"),
+    "profile.md",
+)
 NEEDED = dict.fromkeys(PAGES, ()) | {"import.md": ("torch",)}
 
 
@@ -68,7 +71,7 @@ def test_the_page_says_which_of_core_aten_is_not_read():
         operator = getattr(getattr(torch.ops.aten, word, None), overload or "default", None)
         if torch.Tag.core in getattr(operator, "tags", ()):
             core.add(name)
-    text = (DOCS / "import.md").read_text(encoding="utf-8")
+    text = (DOCS / "import.md", "profile.md").read_text(encoding="utf-8")
     section = text.partition("## ATen's operators")[2].partition("##")[0]
     named = set(re.findall(r"`([\w.]+)`", section.partition("| --- |")[2].partition("\n\n")[0]))
     read = Readings(registry(paths.registry()), "aten").names | {"sym_size.int", "sym_numel"}

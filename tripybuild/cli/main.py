@@ -29,6 +29,7 @@ from tripybuild.cli.commands.inspect import inspect_executable
 from tripybuild.cli.commands.lsp import serve_editor
 from tripybuild.cli.commands.new import new_model, new_operator
 from tripybuild.cli.commands.opt import optimize
+from tripybuild.cli.commands.profile import profile_model
 from tripybuild.cli.commands.run import run_executable
 from tripybuild.cli.commands.trace import trace_function
 from tripybuild.cli.commands.view import view_model
@@ -65,6 +66,7 @@ app.command("trace")(trace_function)
 app.command("run")(run_executable)
 app.command("generate")(generate_tokens)
 app.command("bench")(bench_models)
+app.command("profile")(profile_model)
 app.command("compare")(compare_programs)
 app.command("bisect")(bisect_programs)
 app.command("inspect")(inspect_executable)

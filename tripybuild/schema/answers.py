@@ -303,6 +303,42 @@ class BisectAnswer(_Answer):
     losses: list[LossAnswer]
 
 
+class KernelAnswer(_Answer):
+    """A kernel of an engine."""
+
+    name: str
+    kind: str
+    seconds: float = Field(description="In one call, the median.")
+    operations: list[str] = Field(description="The ids of what it contains.")
+
+
+class OperationAnswer(_Answer):
+    """An operation, with its share of the kernels that it is in."""
+
+    id: str
+    part: str
+    operator: str
+    line: str
+    seconds: float
+
+
+class ProfileAnswer(_Answer):
+    """The answer of `tripybuild profile --json`. What cannot run has `diagnostics` alone."""
+
+    path: str
+    target: str
+    entry: str
+    sizes: dict[str, int]
+    rounds: int
+    call: float = Field(description="Seconds of a call that nothing measures, the median.")
+    measured: float = Field(description="The same while kernels are measured.")
+    total: float = Field(description="The seconds of all kernels.")
+    own: float = Field(description="Those of kernels that belong to no operation.")
+    note: str
+    kernels: list[KernelAnswer]
+    operations: list[OperationAnswer]
+
+
 ANSWERS: dict[str, type[BaseModel]] = {
     "bench": BenchAnswer,
     "bisect": BisectAnswer,
@@ -310,4 +346,5 @@ ANSWERS: dict[str, type[BaseModel]] = {
     "compare": CompareAnswer,
     "graph": GraphAnswer,
     "schema": SchemaAnswer,
+    "profile": ProfileAnswer,
 }

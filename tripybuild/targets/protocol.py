@@ -19,7 +19,7 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.model.model_graph import EntryGraph, ModelGraph
 from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
 from tripybuild.targets.options import Value
-from tripybuild.targets.table import TARGETS, TargetRegistration
+from tripybuild.targets.table import TARGETS, TargetRegistration, find_target
 from tripybuild.trace.graph import Graph
 from tripybuild.types.dtypes import dtype
 from tripybuild.weights.source import WeightSource
@@ -94,6 +94,38 @@ class Trial(Protocol):
 
     def run(self) -> None:
         """Compile and run it, and compare what it computes."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelTime:
+    """A kernel, as its engine calls it.
+
+    Args:
+        name: Its name, which has that of the place of one operation in it.
+        kind: What it computes.
+        seconds: What it took in one call.
+        is_first: Whether that operation is the first one in it, not the last.
+    """
+
+    name: str
+    kind: str
+    seconds: float
+    is_first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EngineTimes:
+    """What an engine measured.
+
+    Args:
+        calls: The kernels of each call.
+        seconds: What the calls took while it measured.
+        note: What the user should know of the figures.
+    """
+
+    calls: Sequence[Sequence[KernelTime]]
+    seconds: Sequence[float]
+    note: str = ""
 
 
 class Target(ABC):
@@ -172,6 +204,27 @@ class Target(ABC):
         """
         del kept
         return run(arrays)
+
+    def measure_kernels(
+        self, entry: CompiledEntry, graph: Graph, arrays: Sequence[Any], rounds: int
+    ) -> "EngineTimes":
+        """The time of each kernel in calls of another form of an entry's graph.
+
+        Args:
+            entry: The entry, whose weights the graph has.
+            graph: Its graph with places and outputs that have other names.
+            arrays: The inputs in order.
+            rounds: How often it is called.
+
+        Raises:
+            DiagnosticError: The engine does not tell.
+        """
+        del graph, arrays, rounds
+        message = f"`{self}`, which runs `{entry.label}`, does not tell how long its kernels take"
+        own = Target.measure_kernels
+        able = [n for n in TARGETS if type(find_target(n)).measure_kernels is not own]
+        hint = f"profile the spec by one that does: `--target {'`, `'.join(able)}`"
+        raise DiagnosticError(Diagnostic("target-unfit", message, hint=hint))
 
     @abstractmethod
     def emit(self, built: ModelGraph, entry: EntryGraph, shapes: Shapes) -> str:

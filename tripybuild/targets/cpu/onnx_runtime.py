@@ -7,10 +7,11 @@ where it is loaded, so that a file from elsewhere can do no more than compute.
 import contextlib
 import json
 from bisect import bisect_left
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
@@ -43,13 +44,23 @@ from tripybuild.targets.onnx_runtime.library import (
     version,
 )
 from tripybuild.targets.onnx_runtime.session import (
+    PROFILE_NOTE,
     RuntimeSession,
     SessionSource,
     load_session,
+    measured_calls,
     no_data,
     settings,
 )
-from tripybuild.targets.protocol import CompileRequest, Loader, Run, Shapes, Target
+from tripybuild.targets.protocol import (
+    CompileRequest,
+    EngineTimes,
+    KernelTime,
+    Loader,
+    Run,
+    Shapes,
+    Target,
+)
 from tripybuild.trace.graph import Graph
 from tripybuild.types.dtypes import dtype
 
@@ -137,6 +148,23 @@ class OnnxRuntime(Target):
         check_laws(built, entry.graph, shapes[1:])
         return model_text(lower_onnx(entry.graph, OPSET, runtime=self.distribution))
 
+    def measure_kernels(
+        self, entry: CompiledEntry, graph: Graph, arrays: Sequence[Any], rounds: int
+    ) -> EngineTimes:
+        """The times that ONNX Runtime writes of each node that is left of the model."""
+        with TemporaryDirectory() as folder:
+            source = self._source(entry, graph, self._lower(graph))[1]
+            session = RuntimeSession(replace(source, profile=Path(folder) / "profile"))
+            for _ in range(rounds + 1):  # the first one is not read
+                session(arrays)
+            calls = measured_calls(Path(session.native.end_profiling()), rounds)
+        # A kernel has the name of its last node, unless an activation was fused with what is first.
+        kernels = [
+            [KernelTime(*kernel, is_first=kernel[0].startswith("fused ")) for kernel in each]
+            for _, each in calls
+        ]
+        return EngineTimes(kernels, [seconds for seconds, _ in calls], PROFILE_NOTE)
+
     def _lower(self, graph: Graph, folder: Path | None = None) -> OnnxModel:
         """The model of a graph.
 
@@ -155,16 +183,21 @@ class OnnxRuntime(Target):
             DiagnosticError: ONNX Runtime is not installed, or refuses an operation.
         """
         with logger.log_time("load into ONNX Runtime"):
-            weights = {name: entry.model.weights[name] for name in graph.weights}
-            data = {name: no_data(each.nbytes) for name, each in weights.items()}
-            threads = self.options.get("threads")
-            count = None if threads is None else int(threads)
-            held = model.with_data(data)
-            source = _session_source(held, weights, count, _numbers_of_updates(graph))
+            held, source = self._source(entry, graph, model)
             try:
                 return _cached_session(source, entry.model, start)
             except errors() as error:
                 raise DiagnosticError(_refusal(error, held, source, start)) from error
+
+    def _source(
+        self, entry: CompiledEntry, graph: Graph, model: OnnxModel
+    ) -> tuple[OnnxModel, SessionSource]:
+        """A model with the places of its weights, and what its session is made from."""
+        weights = {name: entry.model.weights[name] for name in graph.weights}
+        held = model.with_data({name: no_data(each.nbytes) for name, each in weights.items()})
+        threads = self.options.get("threads")
+        count = None if threads is None else int(threads)
+        return held, _session_source(held, weights, count, _numbers_of_updates(graph))
 
 
 def _cached_session(source: SessionSource, model: CompiledModel, start: Start) -> RuntimeSession:

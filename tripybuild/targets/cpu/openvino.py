@@ -12,6 +12,7 @@ empty tensor, which OpenVINO cannot take, is computed by the references.
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from time import perf_counter
 
 from tripybuild.compiler.lowering.footprint import check_results
 from tripybuild.compiler.lowering.lower_onnx import lower_onnx
@@ -38,7 +39,15 @@ from tripybuild.targets.openvino.model import ReadableModel
 from tripybuild.targets.openvino.program import Program
 from tripybuild.targets.openvino.refusals import CODE, HINT, REASONS
 from tripybuild.targets.openvino.tensors import Array, OpenvinoPort
-from tripybuild.targets.protocol import CompileRequest, Loader, Run, Shapes, Target
+from tripybuild.targets.protocol import (
+    CompileRequest,
+    EngineTimes,
+    KernelTime,
+    Loader,
+    Run,
+    Shapes,
+    Target,
+)
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.region import walk_operations
@@ -47,6 +56,7 @@ from tripybuild.types.size_range import SizeRange
 
 # The newest one of which the lowerings use an operator that OpenVINO fuses.
 OPSET = 23
+WARM = 3  # calls before those that are measured
 # The programs of an entry by their sizes; that for all sizes has no name.
 Programs = dict[str, Program]
 # What was compiled last, by the member that its graph is in: the same process loads it next.
@@ -118,12 +128,37 @@ class Openvino(Target):
         check_laws(built, entry.graph, shapes[1:])
         return model_text(lower_onnx(entry.graph, OPSET, runtime=self.distribution))
 
+    def measure_kernels(
+        self, entry: CompiledEntry, graph: Graph, arrays: Sequence[Array], rounds: int
+    ) -> EngineTimes:
+        """OpenVINO's counters: means of all calls, of which the first ones are left out.
+
+        They are of whole microseconds, so that it is right to some of these.
+        """
+        program = self._program(entry, graph, measures=True)
+        shapes: list[None] = [None] * len(graph.outputs)
+        for _ in range(WARM):
+            program(arrays, shapes)
+        before = program.kernel_seconds()
+        seconds = []
+        for _ in range(rounds):
+            began = perf_counter()
+            program(arrays, shapes)
+            seconds.append(perf_counter() - began)
+        kernels = []
+        for (name, kind, mean), (_, _, first) in zip(program.kernel_seconds(), before, strict=True):
+            own = (mean * (WARM + rounds) - first * WARM) / rounds
+            kernels += [KernelTime(name, kind, own, is_first=True)] if own > 0 else []
+        return EngineTimes([kernels], seconds)
+
     def _program(
         self,
         entry: CompiledEntry,
         graph: Graph,
         folder: Path | None = None,
         clock: CompileClock | None = None,
+        *,
+        measures: bool = False,
     ) -> Program:
         """Lower, check and compile the graph of an entry, for all sizes or for some.
 
@@ -136,9 +171,8 @@ class Openvino(Target):
             weights = {name: entry.model.weights[name] for name in graph.weights}
             readable = readable_model(graph, ranges, weights, folder)
         with logger.log_time("compile by OpenVINO"):
-            make = partial(
-                Program, readable, ports(graph.inputs), ports(graph.outputs), self.options
-            )
+            given, gives = ports(graph.inputs), ports(graph.outputs)
+            make = partial(Program, readable, given, gives, self.options, measures=measures)
             return make() if clock is None else clock.run(self.name, make)
 
 

@@ -6,7 +6,8 @@ Invariant: the weights are read where they lie, so that their arrays live as lon
 import ctypes
 import json
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -89,6 +90,7 @@ class SessionSource:
         threads: How many threads compute; by default one for each processor of this process.
         optimized: A file with what ONNX Runtime made of the model and the weights, which it maps in
             their place.
+        profile: How the file begins that the time of each kernel is written to.
     """
 
     label: str
@@ -100,6 +102,7 @@ class SessionSource:
     updates: Mapping[int, int] = field(default_factory=dict)
     threads: int | None = None
     optimized: os.PathLike[str] | None = None
+    profile: Path | None = None
 
 
 class RuntimeSession:
@@ -272,6 +275,9 @@ def _initialize(
 ) -> Any:
     """A session over weights, of which it copies those that are not shared."""
     options = session_options(source.threads)
+    if source.profile is not None:
+        options.enable_profiling = True
+        options.profile_file_prefix = str(source.profile)
     copied = {name: each for name, each in values.items() if name not in shared}
     if copied:
         options.add_external_initializers(list(copied), list(copied.values()))
@@ -321,3 +327,40 @@ def _keep_alive() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_keep_alive)
+
+
+# Events of the profile that a session writes.
+_CALL, _NODE, _KERNEL = "model_run", "Node", "_kernel_time"
+_BODY = re.compile(r"/(then_branch|else_branch|body)/")  # the node that holds it has its time, too
+_MICRO = 1e-6
+PROFILE_NOTE = "ONNX Runtime measures kernels in whole microseconds"
+MeasuredCall = tuple[float, list[tuple[str, str, float]]]
+
+
+def measured_calls(path: Path, rounds: int) -> list[MeasuredCall]:
+    """The seconds of the last calls, each with the names, operators and seconds of its kernels.
+
+    Args:
+        path: What a session has written.
+        rounds: How many calls are read.
+    """
+    events = json.loads(path.read_text(encoding="utf-8"))
+    calls = [each for each in events if each.get("name") == _CALL][-rounds:]
+    kernels = [each for each in events if _is_kernel(each)]
+    return [(each["dur"] * _MICRO, list(_kernels_of(each, kernels))) for each in calls]
+
+
+def _is_kernel(event: Mapping[str, Any]) -> bool:
+    """Whether an event is the time of a kernel, which is in no body."""
+    name = str(event.get("name", ""))
+    return event.get("cat") == _NODE and name.endswith(_KERNEL) and not _BODY.search(name)
+
+
+def _kernels_of(
+    call: Mapping[str, Any], kernels: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[str, str, float]]:
+    """The kernels that ran in a call."""
+    for each in kernels:
+        if call["ts"] <= each["ts"] <= call["ts"] + call["dur"] and each["dur"]:
+            kind = str(each["args"].get("op_name", ""))
+            yield each["name"].removesuffix(_KERNEL), kind, each["dur"] * _MICRO

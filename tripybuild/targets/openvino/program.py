@@ -58,6 +58,7 @@ class Program:
         inputs: Its inputs in order.
         outputs: Its outputs in order.
         chosen: The options of the user.
+        measures: Whether it counts the time of each kernel.
 
     Raises:
         DiagnosticError: OpenVINO is not there, or refuses the model.
@@ -69,8 +70,10 @@ class Program:
         inputs: Sequence[OpenvinoPort],
         outputs: Sequence[OpenvinoPort],
         chosen: Options | None = None,
+        *,
+        measures: bool = False,
     ) -> None:
-        self._model, self._chosen = model, chosen or {}
+        self._model, self._chosen, self._measures = model, chosen or {}, measures
         self._inputs = tuple(inputs)
         self._outputs = tuple(replace(each, place=at) for at, each in enumerate(outputs))
         self._wide = [at for at, each in enumerate(self._inputs) if each.dtype is int64]
@@ -80,7 +83,7 @@ class Program:
         """Compile the model in this process."""
         mark = process.mark
         read = self._model.read()
-        given = properties(self._chosen)
+        given = properties(self._chosen) | ({"PERF_COUNT": True} if self._measures else {})
         if largest_cluster(read.get_ordered_ops()) > MOST:
             given |= FUSION
         _keep(getattr(self, "_compiled", None), getattr(self, "_idle", None))
@@ -100,6 +103,20 @@ class Program:
     def runtime_model(self) -> Any:
         """What OpenVINO made of the model: its kernels, and what they compute in."""
         return self._compiled.get_runtime_model()
+
+    def kernel_seconds(self) -> list[tuple[str, str, float]]:
+        """The kernels with what they compute and the mean seconds of all calls of one request.
+
+        Their names are those of the layers of the model that are in them.
+        """
+        origins = {
+            each.get_friendly_name(): each.get_rt_info()["originalLayersNames"].astype(str)
+            for each in self.runtime_model.get_ordered_ops()
+        }
+        return [
+            (origins.get(n.node_name) or n.node_name, n.node_type, n.real_time.total_seconds())
+            for n in self._idle[-1].native.profiling_info
+        ]
 
     def __call__(self, arrays: Sequence[Array], shapes: Shapes) -> list[Array]:
         """Run the program; the results own their memory.

@@ -104,7 +104,7 @@ class BoundRequest:
     def __init__(
         self, native: Any, inputs: Sequence[OpenvinoPort], outputs: Sequence[OpenvinoPort]
     ) -> None:
-        self._native, self._inputs, self._outputs = native, inputs, outputs
+        self.native, self._inputs, self._outputs = native, inputs, outputs
         self._taken: list[tuple[int, ...]] | None = None
         self._given: list[Sequence[int] | None] = []
         # What is bound from call to call; None where each call binds an array of its own.
@@ -134,7 +134,7 @@ class BoundRequest:
             self._bind_output(port, shape) if own is None else own
             for port, own, shape in zip(self._outputs, self._results, shapes, strict=True)
         ]
-        infer(self._native)
+        infer(self.native)
         return [
             self._read(port, array, shape, is_own=own is not None)
             for port, array, own, shape in zip(
@@ -160,7 +160,7 @@ class BoundRequest:
         self._taken, self._given = taken, list(shapes)
 
     def _bind_input(self, port: OpenvinoPort, array: Array, shape: Sequence[int]) -> Array:
-        self._native.set_input_tensor(port.place, tensor_over(array, port.dtype, shape))
+        self.native.set_input_tensor(port.place, tensor_over(array, port.dtype, shape))
         return array
 
     def _bind_output(self, port: OpenvinoPort, shape: Sequence[int] | None) -> Array | None:
@@ -168,7 +168,7 @@ class BoundRequest:
         if shape is None:
             return None
         made = allocate(port.dtype, shape)
-        self._native.set_output_tensor(port.place, tensor_over(made, port.dtype, shape))
+        self.native.set_output_tensor(port.place, tensor_over(made, port.dtype, shape))
         return made
 
     def _read(
@@ -177,7 +177,7 @@ class BoundRequest:
         """A result as an array of its own."""
         kind = port.dtype
         if made is None or shape is None:
-            tensor = self._native.get_output_tensor(port.place)
+            tensor = self.native.get_output_tensor(port.place)
             shape = list(tensor.shape)
             octets = tensor.data.reshape(-1).view(np.uint8).copy()
             made = octets if kind.bits < 8 else octets.view(kind.numpy).reshape(shape)

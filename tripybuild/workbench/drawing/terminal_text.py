@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from tripybuild.process.quantities import format_seconds
 from tripybuild.workbench.drawing.drawing import DrawnOperand, type_text
 from tripybuild.workbench.drawing.overlays import Overlay
 from tripybuild.workbench.drawing.part_tree import PartGroup, PartTree, StepRow, index_ranges
@@ -12,6 +13,7 @@ MOST_ROWS = 48  # that are shown where no depth is asked for
 INDENT = "  "
 WIDTH = 120
 LEAST_TEXT = 24
+BAR = 20  # columns of the largest share
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,3 +154,30 @@ def _aligned(rows: Sequence[TextRow], width: int) -> Iterator[str]:
 def _fitted(row: TextRow, width: int) -> str:
     text = row.text if len(row.text) <= width else row.short or row.text
     return text if len(text) <= width else f"{text[: width - 3]}..."
+
+
+def share_table(
+    title: str, rows: Sequence[tuple[str, float, int]], whole: float, top: int
+) -> Iterator[str]:
+    """Rows with their seconds, their shares of a whole, how many each is, and a bar.
+
+    Args:
+        title: What they are.
+        rows: Names, seconds and counts, the largest first.
+        whole: The seconds of all.
+        top: How many are shown.
+    """
+    shown = rows[:top]
+    if not shown:
+        return
+    width = max(len(title), *(len(name) for name, _, _ in shown))
+    yield f"{title.ljust(width)}       time   share  count"
+    largest = shown[0][1] or 1.0
+    for name, seconds, count in shown:
+        bar = "#" * round(BAR * seconds / largest)
+        share = seconds / whole if whole else 0.0
+        text = f"{name.ljust(width)}  {format_seconds(seconds):>9}  {share:6.1%}  {count:5}  {bar}"
+        yield text.rstrip()
+    if len(rows) > top:
+        rest = sum(seconds for _, seconds, _ in rows[top:])
+        yield f"{f'{len(rows) - top} more'.ljust(width)}  {format_seconds(rest):>9}"

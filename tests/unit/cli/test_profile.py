@@ -1,0 +1,103 @@
+"""`tripybuild profile`: kernels of engines as operations of the spec."""
+
+import json
+import sys
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from tripybuild.cli.main import main
+from tripybuild.process import paths
+
+SPEC = """
+tripybuild: 1
+model: readers
+inputs:
+  lines: float32[B, 64]
+ranges:
+  B: {min: 1, opt: 64, max: 128}
+parts:
+  blocks: block * 2
+outputs:
+  scores: blocks(lines)
+define:
+  block:
+    inputs:
+      x: float32[B, 64]
+    parts:
+      up: Linear(64, 256)
+      down: Linear(256, 64)
+    outputs:
+      out: x + down(relu(up(x)))
+"""
+PRODUCTS = {f"blocks.{n}.{name}:linear" for n in range(2) for name in ("up", "down")}
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "readers.yaml").write_text(SPEC, encoding="utf-8")
+
+    def call(*words, code=0):
+        monkeypatch.setattr(sys, "argv", ["tripybuild", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        captured = capsys.readouterr()
+        assert (ended.value.code or 0) == code, captured.err + captured.out
+        return captured.out if not code else captured.err
+
+    return call
+
+
+def check(found):
+    """Each product is in one kernel, with what is fused, and shares add up to the kernels."""
+    held = [name for kernel in found["kernels"] for name in kernel["operations"]]
+    assert set(held) >= PRODUCTS
+    # An activation is in a kernel of its own, or in that of the product before it.
+    own = {name: kernel for kernel in found["kernels"] for name in kernel["operations"]}
+    for number in range(2):
+        kernel = own[f"blocks.{number}.out:relu"]
+        assert set(kernel["operations"]) <= {
+            f"blocks.{number}.up:linear",
+            f"blocks.{number}.out:relu",
+        }
+    times = {each["id"]: each["seconds"] for each in found["operations"]}
+    whole = sum(times.values()) + found["own"]
+    assert whole == pytest.approx(found["total"])
+    assert found["total"] == pytest.approx(sum(each["seconds"] for each in found["kernels"]))
+    assert sum(times[name] for name in PRODUCTS) > found["total"] / 3
+    assert all(each["line"] == "readers.yaml:20" for each in found["operations"])
+
+
+def test_an_engine_tells_the_time_of_each_operation(run, tmp_path):
+    words = ("--random", "--rounds", "5", "--flame", "flame.svg")
+    found = json.loads(run("profile", "readers.yaml", *words, "--json"))
+    check(found)
+    schema = json.loads((paths.schemas() / "answers" / "profile.json").read_text())
+    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
+    jsonschema.validate(found, schema)
+    (tmp_path / "profile.json").write_text(json.dumps(found))
+    assert "time" in run("graph", "readers.yaml", "--times", "profile.json").splitlines()[1]
+    drawn = ET.parse(tmp_path / "flame.svg").getroot()
+    titles = [each.text for each in drawn.iter("{http://www.w3.org/2000/svg}title")]
+    assert titles[0].startswith("readers  ")
+    assert any(each.startswith("up  ") for each in titles)
+    boxes = [float(each.get("width")) for each in drawn.iter("{http://www.w3.org/2000/svg}rect")]
+    assert max(boxes[1:]) == pytest.approx(1179.5, abs=1)
+
+
+def test_openvino_tells_what_it_has_fused(run):
+    pytest.importorskip("openvino", reason="openvino is not installed")
+    words = ("--random", "--target", "cpu:openvino", "--rounds", "5", "--shapes", "B=32")
+    found = json.loads(run("profile", "readers.yaml", *words, "--json"))
+    check(found)
+    assert found["sizes"] == {"B": 32}
+
+
+def test_an_engine_that_does_not_tell_is_said(run):
+    said = run("profile", "readers.yaml@reference", "--random", code=1)
+    assert "does not tell how long its kernels take" in said
+    assert "--target cpu:onnxruntime" in said
+    assert "is not a picture" in run("profile", "readers.yaml", "--random", "--rounds", "1",
+                                     "--flame", "readers.yaml", code=1)  # fmt: skip

@@ -1,0 +1,1 @@
+"""Profiles: where the time of a call goes, by kernels, operations, parts and lines."""
