@@ -41,7 +41,7 @@ class PictureFrame:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class GraphPicture:
     """A picture; `arrows` are the types of what goes from one box to another, by their ids."""
 
     title: str
@@ -53,7 +53,7 @@ class Picture:
         yield from _boxes_in(self.root)
 
 
-def picture(tree: PartTree, overlay: Overlay, depth: int | None = None) -> Picture:
+def picture(tree: PartTree, overlay: Overlay, depth: int | None = None) -> GraphPicture:
     """The picture of a drawing.
 
     Args:
@@ -80,7 +80,7 @@ class _Painter:
         self.count = 0
         self.most = self._most()
 
-    def picture(self) -> Picture:
+    def picture(self) -> GraphPicture:
         """Paint it."""
         drawing = self.tree.drawing
         root = PictureFrame("", drawing.label)
@@ -98,7 +98,7 @@ class _Painter:
                 box = PictureBox(self._fresh(), OUTPUT, [name, type_text(each.type)])
                 root.members.append(box)
                 arrows.setdefault((self.box_of[each.source], box.id), [])
-        return Picture(drawing.label, root, arrows)
+        return GraphPicture(drawing.label, root, arrows)
 
     def _most(self) -> float:
         """The largest number that a step has, of the first column."""

@@ -9,7 +9,7 @@ from tripybuild.workbench.drawing.picture import (
     INPUT,
     OUTPUT,
     PART,
-    Picture,
+    GraphPicture,
     PictureBox,
     PictureFrame,
 )
@@ -29,7 +29,7 @@ FILLS = {INPUT: "#dbeafe", OUTPUT: "#dcfce7", PART: "#f1f5f9"}
 SHAPES = {INPUT: "oval", OUTPUT: "oval", PART: "box3d"}
 
 
-def dot_lines(picture: Picture) -> Iterator[str]:
+def dot_lines(picture: GraphPicture) -> Iterator[str]:
     """The lines of the digraph."""
     yield f"digraph {_dot_string(picture.title)} {{"
     yield f"{INDENT}graph [fontname={_dot_string(FONT)} fontsize=11 nodesep=0.25 ranksep=0.35]"
@@ -45,7 +45,7 @@ def dot_lines(picture: Picture) -> Iterator[str]:
     yield "}"
 
 
-def svg_text(picture: Picture) -> str:
+def svg_text(picture: GraphPicture) -> str:
     """The picture as SVG, laid out by Graphviz.
 
     Raises:
@@ -102,7 +102,7 @@ def _dot_string(text: str) -> str:
     return f'"{escaped}"'
 
 
-def mermaid_lines(picture: Picture) -> Iterator[str]:
+def mermaid_lines(picture: GraphPicture) -> Iterator[str]:
     """The lines of the flowchart."""
     yield "flowchart TD"
     yield from _mermaid_members(picture.root, INDENT)

@@ -19,24 +19,24 @@ OWN = "the engine's own"
 
 
 @dataclass(slots=True)
-class Frame:
+class FlameFrame:
     """A part or an operation: its name, its seconds with all that is in it, and that."""
 
     name: str
     seconds: float = 0.0
-    inner: dict[str, "Frame"] = field(default_factory=dict)
+    inner: dict[str, "FlameFrame"] = field(default_factory=dict)
 
     def add(self, path: Sequence[str], seconds: float) -> None:
         """Add the time of something that is so deep in it."""
         self.seconds += seconds
         if path:
-            inner = self.inner.setdefault(path[0], Frame(path[0]))
+            inner = self.inner.setdefault(path[0], FlameFrame(path[0]))
             inner.add(path[1:], seconds)
 
 
-def flame_frames(times: OperationTimes) -> Frame:
+def flame_frames(times: OperationTimes) -> FlameFrame:
     """The frames of a call: parts, steps, and operators in them."""
-    root = Frame(times.drawing.label)
+    root = FlameFrame(times.drawing.label)
     for node in times.drawing.operations:
         seconds = times.seconds.get(node.id, 0.0)
         if seconds:
@@ -68,11 +68,11 @@ def flame_svg(times: OperationTimes, title: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _depth(frame: Frame) -> int:
+def _depth(frame: FlameFrame) -> int:
     return 1 + max(map(_depth, frame.inner.values()), default=0)
 
 
-def _boxes(frame: Frame, x: float, y: int, scale: float, whole: float) -> Iterator[str]:
+def _boxes(frame: FlameFrame, x: float, y: int, scale: float, whole: float) -> Iterator[str]:
     """A box, and below it those in it, from the left, in the order in which they run."""
     width = frame.seconds * scale
     if width < LEAST:
