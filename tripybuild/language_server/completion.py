@@ -25,7 +25,7 @@ from tripybuild.language_server.catalog import (
 )
 from tripybuild.language_server.descriptions import type_summary
 from tripybuild.language_server.names import Owner, Symbol
-from tripybuild.language_server.occurrences import TOP, NameIndex
+from tripybuild.language_server.occurrences import TOP, NameIndex, owner_of
 from tripybuild.language_server.schema_keys import describe_key, keys_at, values_at
 from tripybuild.language_server.source_text import OutlinePlace
 from tripybuild.language_server.workspace import EditedFile, catalog_for, checkpoint_of
@@ -92,11 +92,6 @@ def is_snippet(kind: str | None, path: Location) -> bool:
     return is_expression(KINDS[kind], path) or bool(
         {"constants", "decompose", "reference", "lower", "call", "equivalents"} & {*path}
     )
-
-
-def owner_of(path: Location) -> Owner:
-    """The part that a path is in."""
-    return path[:2] if path[:1] in (("define",), ("entries",)) and len(path) > 1 else TOP
 
 
 def _key_items(file: EditedFile, place: OutlinePlace) -> Iterator[CompletionItem]:

@@ -1,20 +1,22 @@
 """Descriptions: what is known of a place, as Markdown, for hovers and beside completions."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 from tripybuild.compiler.check.costs import PartCost
 from tripybuild.documents.composer import Location
 from tripybuild.errors.codes import CODES
 from tripybuild.errors.diagnostics import Diagnostic, Span
-from tripybuild.language_server.catalog import Catalog
-from tripybuild.language_server.findings import Findings
+from tripybuild.language_server.catalog import SPACES, Catalog
+from tripybuild.language_server.findings import Findings, type_text, variables_at
 from tripybuild.language_server.hints import join_types
 from tripybuild.language_server.names import Occurrence, Symbol, entries
-from tripybuild.language_server.occurrences import FILE
+from tripybuild.language_server.occurrences import FILE, owner_of
 from tripybuild.language_server.schema_keys import describe_key
 from tripybuild.language_server.workspace import EditedFile, catalog_for, checkpoint_of
 from tripybuild.process.memory import format_bytes
 from tripybuild.types.size_range import SizeRange
+from tripybuild.weights.files import Shard
 from tripybuild.weights.names import name_in_file
 
 MOST_TYPES = 6  # of one place that are shown
@@ -70,6 +72,8 @@ def describe(file: EditedFile, occurrence: Occurrence) -> str:
         return describe_symbol(file, occurrence.symbol)
     if occurrence.is_word or occurrence.space == ".":
         return ""
+    if occurrence.space and occurrence.space not in SPACES:
+        return "\n\n".join(_member_lines(file, occurrence))
     return catalog_for(file.analysis).page(occurrence.name, occurrence.space) or ""
 
 
@@ -180,17 +184,50 @@ def _module_lines(file: EditedFile, symbol: Symbol, catalog: Catalog) -> Iterato
                     yield f"```python\n{form.label}\n```\n\n{form.summary}"
 
 
-def _weight_lines(file: EditedFile, symbol: Symbol) -> Iterator[str]:
-    """What a file of weights holds for a weight."""
+def stored_weights(file: EditedFile, symbol: Symbol) -> Iterator[tuple[Shard, str]]:
+    """The files that hold a weight, with its name there, in the order of the model's parts."""
     found = checkpoint_of(file.analysis)
-    if found is None or symbol.owner != ():
+    if found is None:
         return
     entry, files = found
-    stored = name_in_file(symbol.name, entry)
-    for shard in files.shards:
-        if stored in shard.index:
-            kind, shape = shard.index[stored]
-            yield f"In `{shard.path.name}`: `{stored}`, {kind}[{', '.join(map(str, shape))}]"
+    paths = [symbol.name]
+    if symbol.owner[:1] == ("define",):
+        definition = file.analysis.names.lookup(FILE, str(symbol.owner[1]))
+        above = [] if definition is None else paths_of(file, definition)
+        paths = [f"{path}.{symbol.name}" for path in above]
+    for path in paths:
+        stored = name_in_file(path, entry)
+        yield from ((shard, stored) for shard in files.shards if stored in shard.index)
+
+
+def _member_lines(file: EditedFile, occurrence: Occurrence) -> Iterator[str]:
+    """A weight of a part that is a module: its type in the model, and in the file."""
+    names = file.analysis.names
+    part = names.lookup(owner_of(occurrence.snippet), occurrence.space)
+    findings = file.findings or file.last_types
+    checked = None if findings is None else findings.checked
+    for path in [] if part is None else paths_of(file, part)[:1]:
+        name = f"{path}.{occurrence.name}"
+        for entry in () if checked is None else checked.entries.values():
+            if (value := entry.entry.graph.weights.get(name)) is not None:
+                variables = variables_at(file.analysis.document, occurrence.snippet)
+                yield f"**{name}** · weight\n\n```python\n{type_text(value.type, variables)}\n```"
+                break
+        found = checkpoint_of(file.analysis)
+        for shard in () if found is None else found[1].shards:
+            yield from _stored_line(shard, name if found is None else name_in_file(name, found[0]))
+
+
+def _stored_line(shard: Shard, stored: str) -> Iterator[str]:
+    if stored in shard.index:
+        kind, shape = shard.index[stored]
+        yield f"In `{shard.path.name}`: `{stored}`, {kind}[{', '.join(map(str, shape))}]"
+
+
+def _weight_lines(file: EditedFile, symbol: Symbol) -> Iterator[str]:
+    """What a file of weights holds for a weight."""
+    for shard, stored in islice(stored_weights(file, symbol), MOST_TYPES):
+        yield from _stored_line(shard, stored)
 
 
 def type_summary(file: EditedFile, location: Location) -> str:

@@ -19,6 +19,7 @@ from tripybuild.documents.document import read
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.language.vocabulary import PYTHON
 from tripybuild.language_server.analysis import analyze
+from tripybuild.language_server.descriptions import stored_weights
 from tripybuild.language_server.names import Occurrence, Symbol, entries
 from tripybuild.language_server.occurrences import FILE
 from tripybuild.language_server.source_text import SourceText
@@ -26,13 +27,11 @@ from tripybuild.language_server.workspace import (
     EditedFile,
     Workspace,
     catalog_for,
-    checkpoint_of,
     uri_of,
 )
 from tripybuild.schema.model.file_references import is_inside
 from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.vocabulary import SHAPE
-from tripybuild.weights.names import name_in_file
 
 NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
 RENAMED = frozenset(
@@ -100,12 +99,9 @@ def _declarations(
 
 
 def _stored_weight(file: EditedFile, symbol: Symbol) -> Iterator[FilePlace]:
-    """The file that holds a weight."""
-    found = checkpoint_of(file.analysis)
-    for shard in () if found is None else found[1].shards:
-        name = symbol.name if found is None else name_in_file(symbol.name, found[0])
-        if name in shard.index:
-            yield FilePlace(uri_of(shard.path), Range(Position(0, 0), Position(0, 0)))
+    """The files that hold a weight."""
+    paths = dict.fromkeys(shard.path for shard, _ in stored_weights(file, symbol))
+    yield from (FilePlace(uri_of(path), Range(Position(0, 0), Position(0, 0))) for path in paths)
 
 
 def _beside(file: EditedFile, name: str) -> Iterator[FilePlace]:

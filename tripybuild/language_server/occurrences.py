@@ -46,6 +46,11 @@ KINDS = {
 LONGEST = 20_000  # characters of a snippet that is looked at
 
 
+def owner_of(path: Location) -> Owner:
+    """The part that a path is in."""
+    return path[:2] if path[:1] in (("define",), ("entries",)) and len(path) > 1 else TOP
+
+
 @dataclass
 class NameIndex:
     """The names of one file.

@@ -1,8 +1,9 @@
 """Repairs: problems as a client shows them, and edits that mend what a hint names."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from lsprotocol.types import (
     CodeAction,
@@ -17,16 +18,16 @@ from lsprotocol.types import (
     WorkspaceEdit,
 )
 
+from tripybuild.documents.composer import Location
 from tripybuild.documents.document import parse
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
-from tripybuild.language_server.schema_keys import required_keys
 from tripybuild.language_server.source_text import SourceText
 from tripybuild.language_server.workspace import EditedFile, uri_of
+from tripybuild.schema.files import FORMAT
 from tripybuild.schema.formatting import format_document
 
 SOURCE = "tripybuild"
 _MEANT = re.compile(r"did you mean (?:the function )?`([^`]+?)(?:\(\.\.\.\))?`\?")
-_KEY = re.compile(r"(?:add|set|write) `([a-z_]+): ([^`]+)`")
 _CONVERT = re.compile(r"`convert: true`")
 _MISSING = re.compile(r"`([a-z_]+)` is missing")
 
@@ -132,18 +133,33 @@ def _below_weights(file: EditedFile, key: str, value: str) -> Iterator[tuple[str
 
 
 def _missing_keys(file: EditedFile, span: Span, name: str) -> Iterator[tuple[str, list[TextEdit]]]:
-    """Add the key that a mapping needs, with a value to be written."""
+    """Add the key that a mapping needs; what stands behind it is for its author."""
     document, source = file.analysis.document, file.analysis.source
-    data = document.data if isinstance(document.data, dict) else {}
-    first = next(iter(data), None)
-    if name in required_keys(file.analysis.kind, ()) and name not in data and first is not None:
-        value = {"tripybuild": "1"}.get(name, "TODO")
-        place = source.range(document.span((first,), key=True)).start
-        if name != "tripybuild":
-            whole = source.range(document.span((first,)))
-            place = Position(whole.end.line + (whole.end.character > 0), 0)
-        yield f"Add `{name}:`", [TextEdit(Range(place, place), f"{name}: {value}\n")]
-    del span
+    for at, value in _mappings(document.data, ()):
+        if document.span(at) != span or name in value or not value or document.is_flow(at):
+            continue
+        first = document.span((*at, next(iter(value))), key=True)
+        indent = " " * (first.column - 1)
+        if name == "tripybuild":
+            place, text = source.range(first).start, f"{name}: {FORMAT}\n{indent}"
+        else:
+            place = source.range(document.span(at)).end
+            text = f"\n{indent}{name}:"
+            if source.place(place)[1] == 0:  # the mapping ends with the line before
+                text = f"{indent}{name}:\n"
+        yield f"Add `{name}:`", [TextEdit(Range(place, place), text)]
+        return
+
+
+def _mappings(data: object, at: Location) -> Iterator[tuple[Location, Mapping[Any, Any]]]:
+    """All mappings of a file."""
+    if isinstance(data, dict):
+        yield at, data
+        for key, value in data.items():
+            yield from _mappings(value, (*at, key))
+    elif isinstance(data, list):
+        for index, value in enumerate(data):
+            yield from _mappings(value, (*at, index))
 
 
 def formatting(file: EditedFile) -> list[TextEdit]:

@@ -68,11 +68,6 @@ def values_at(kind: str | None, path: Location) -> list[str]:
     return found
 
 
-def required_keys(kind: str | None, path: Location) -> list[str]:
-    """The keys without which a mapping is refused."""
-    return [each.name for each in keys_at(kind, path) if each.is_required]
-
-
 @cache
 def _keys(model: type[BaseModel]) -> tuple[SchemaKey, ...]:
     fields = {field.alias or name: field for name, field in model.model_fields.items()}

@@ -1,9 +1,20 @@
 """The language server, spoken with over its pipes as an editor does."""
 
+import json
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from lsp_client import Client, RefusedError
+from typer.testing import CliRunner
+
+from tripybuild.cli.commands import lsp
+from tripybuild.cli.main import app
 
 ROOT = Path(__file__).resolve().parents[3]
 SPEC = """\
@@ -137,6 +148,14 @@ def test_rename_of_a_size_reaches_snippets_types_and_keys_but_no_text(spec):
     assert spec.problems(NAME, after) == []
 
 
+def test_line_breaks_of_windows(spec):
+    text = SPEC.replace("\n", "\r\n")
+    assert spec.problems(NAME, text) == []
+    assert spec.hints(NAME)[place(SPEC, "scores: matmul")[0]] == ": F[B, 2, S, S]"
+    edits = spec.at("rename", NAME, *place(SPEC, "width // heads"), newName="dim")["changes"]
+    assert apply(text, edits[spec.uri(NAME)]) == text.replace("width", "dim")
+
+
 def test_rename_of_a_part(spec):
     edits = spec.at("rename", NAME, *place(SPEC, "norm(x)"), newName="scale")["changes"]
     after = apply(SPEC, edits[spec.uri(NAME)])
@@ -226,16 +245,62 @@ def test_actions_mend_what_hints_name(spec):
     wrong = SPEC.replace("softmax(scores, 3)", "softmax(scroes, 3)").replace("ranges:", "rangse:")
     spec.problems(NAME, wrong)
     for _ in range(2):
-        span = {"start": {"line": 0, "character": 0}, "end": {"line": 99, "character": 0}}
-        actions = spec.ask(
-            "textDocument/codeAction",
-            textDocument={"uri": spec.uri(NAME)},
-            range=span,
-            context={"diagnostics": []},
-        )
-        wrong = apply(wrong, actions[0]["edit"]["changes"][spec.uri(NAME)])
+        wrong = apply(wrong, next(iter(actions(spec, NAME).values())))
         left = spec.problems(NAME, wrong)
     assert (wrong, left) == (SPEC, [])
+
+
+def actions(spec, name):
+    """The edits that the problems of a file have, by what they are called."""
+    span = {"start": {"line": 0, "character": 0}, "end": {"line": 99, "character": 0}}
+    document = {"uri": spec.uri(name)}
+    context = {"diagnostics": []}
+    found = spec.ask("textDocument/codeAction", textDocument=document, range=span, context=context)
+    return {each["title"]: each["edit"]["changes"][spec.uri(name)] for each in found}
+
+
+@pytest.mark.parametrize(
+    ("written", "key"),
+    [
+        ("model: a\ninputs:\n  x: F[B]\n", "outputs"),
+        (
+            "model: a\ninputs:\n  x: F[B]\noutputs:\n  y: relu(x)\nweights:\n  convert: true\n",
+            "file",
+        ),
+        ("op: a\n", "tripybuild"),
+    ],
+)
+def test_missing_keys_are_added(spec, written, key):
+    text = written if key == "tripybuild" else f"tripybuild: 1\n{written}"
+    name = f"{key}.yaml"
+    spec.problems(name, text)
+    after = apply(text, actions(spec, name)[f"Add `{key}:`"])
+    assert f"{key}:" in after
+    assert not any(f"`{key}` is missing" in e["message"] for e in spec.problems(name, after))
+
+
+def test_weights_are_those_of_the_file(spec):
+    """Their names are completed, their types are shown, and a conversion is offered."""
+    for each in ("digits.yaml", "digits.safetensors"):
+        shutil.copy(ROOT / "specs" / each, spec.folder / each)
+    text = (ROOT / "specs/digits.yaml").read_text(encoding="utf-8")
+    assert spec.problems("digits.yaml", text) == []
+    (file,) = spec.at("definition", "digits.yaml", *place(text, "digits.safetensors", 2))
+    assert file["uri"].endswith("digits.safetensors")
+    member = text.replace("logits: scores", "logits: scores + head.bias")
+    assert spec.problems("digits.yaml", member) == []
+    hover = spec.at("hover", "digits.yaml", *place(member, "head.bias", 6))["contents"]["value"]
+    assert "F[10]" in hover
+    assert "In `digits.safetensors`: `head.bias`, float32[10]" in hover
+    half = text.replace("F: float32", "F: float16").replace("  convert: true\n", "")
+    (problem, *_) = spec.problems("digits.yaml", half)
+    assert "float16" in problem["message"]
+    after = apply(half, actions(spec, "digits.yaml")["Add `convert: true` to `weights:`"])
+    assert spec.problems("digits.yaml", after) == []
+    unused = text.replace("convert: true", "convert: true\n  unused: [c")
+    spec.problems("digits.yaml", unused)
+    found = spec.at("completion", "digits.yaml", *place(unused, "unused: [c", 10))["items"]
+    assert {"conv1.weight", "head.bias"} <= {each["label"] for each in found}
 
 
 def test_formatting_is_that_of_fmt(spec):
@@ -256,3 +321,44 @@ def test_an_outline_has_types(spec):
         ("q", "F[B, 2, S, 4]"),
         ("scores", "F[B, 2, S, S]"),
     ]
+
+
+def test_a_port_of_this_machine_is_served(tmp_path):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "tripybuild", "lsp", "--tcp", str(port)]
+    body = json.dumps(
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": {}}}
+    ).encode()
+    with subprocess.Popen(command, cwd=tmp_path) as server:
+        for _ in range(600):
+            with (
+                suppress(ConnectionRefusedError),
+                socket.create_connection(("127.0.0.1", port)) as c,
+            ):
+                c.settimeout(60)
+                c.sendall(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+                assert c.recv(16).startswith(b"Content-Length:")
+                break
+            time.sleep(0.1)
+        server.terminate()
+
+
+def test_a_missing_extra_is_one_diagnostic(monkeypatch):
+    monkeypatch.setattr(lsp, "find_spec", lambda name: None)
+    found = CliRunner().invoke(app, ["lsp"])
+    assert found.exit_code == 1
+    assert "pip install 'tripybuild[editor]'" in found.output
+
+
+def test_the_extension_starts_the_command():
+    """It is built from a lock file that names no host, and its settings are those of the page."""
+    folder = ROOT / "editors/vscode"
+    package = json.loads((folder / "package.json").read_text(encoding="utf-8"))
+    settings = package["contributes"]["configuration"]["properties"]
+    assert settings["tripybuild.command"]["default"] == ["tripybuild", "lsp"]
+    assert "http" not in (folder / "package-lock.json").read_text(encoding="utf-8")
+    page = (ROOT / "docs/editor.md").read_text(encoding="utf-8")
+    assert "`tripybuild.command`" in page
+    assert all(f"npm run {each}" in page for each in package["scripts"] if each == "build")
