@@ -19,7 +19,7 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.model.model_graph import EntryGraph, ModelGraph
 from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
 from tripybuild.targets.options import Value
-from tripybuild.targets.table import TARGETS, TargetRegistration, find_target
+from tripybuild.targets.table import TARGETS, TargetRegistration, engines, find_target
 from tripybuild.trace.graph import Graph
 from tripybuild.types.dtypes import dtype
 from tripybuild.weights.source import WeightSource
@@ -222,7 +222,11 @@ class Target(ABC):
         del graph, arrays, rounds
         message = f"`{self}`, which runs `{entry.label}`, does not tell how long its kernels take"
         own = Target.measure_kernels
-        able = [n for n in TARGETS if type(find_target(n)).measure_kernels is not own]
+        able = [
+            name
+            for name in TARGETS
+            if type(find_target(name)).measure_kernels is not own and not engines(name)
+        ]
         hint = f"profile the spec by one that does: `--target {'`, `'.join(able)}`"
         raise DiagnosticError(Diagnostic("target-unfit", message, hint=hint))
 

@@ -87,9 +87,11 @@ def test_an_engine_tells_the_time_of_each_operation(run, tmp_path):
     assert max(boxes[1:]) == pytest.approx(1179.5, abs=1)
 
 
-def test_openvino_tells_what_it_has_fused(run):
-    pytest.importorskip("openvino", reason="openvino is not installed")
-    words = ("--random", "--target", "cpu:openvino", "--rounds", "5", "--shapes", "B=32")
+@pytest.mark.parametrize("engine", ["openvino", "xla"])
+def test_engines_tell_what_they_have_fused(run, engine):
+    if engine == "openvino":
+        pytest.importorskip("openvino", reason="openvino is not installed")
+    words = ("--random", "--target", f"cpu:{engine}", "--rounds", "5", "--shapes", "B=32")
     found = json.loads(run("profile", "readers.yaml", *words, "--json"))
     check(found)
     assert found["sizes"] == {"B": 32}

@@ -35,7 +35,9 @@ from tripybuild.targets.executable_file import entry_member
 from tripybuild.targets.graph_model import graph_model
 from tripybuild.targets.protocol import (
     CompileRequest,
+    EngineTimes,
     EntryRequest,
+    KernelTime,
     Loader,
     Run,
     Shapes,
@@ -48,6 +50,7 @@ from tripybuild.trace.graph import Graph
 from tripybuild.types.size_range import SizeRange
 from tripybuild.version import VERSION
 
+NOTE = "XLA's instructions run on several threads: their sum may be more than a call"
 _MEMORY = (memory.CODE, "compiler-out-of-memory")
 _COMBINATIONS = 64  # of buckets, each of which is lowered when a model is compiled
 
@@ -103,6 +106,18 @@ class Xla(Target):
         """Leave results in XLA's memory: a later call takes them, and may overwrite them."""
         assert isinstance(run, _Run)
         return run.keeping(arrays, kept)
+
+    def measure_kernels(
+        self, entry: CompiledEntry, graph: Graph, arrays: Sequence[Any], rounds: int
+    ) -> EngineTimes:
+        """What XLA's profiler tells of each instruction; the graph is compiled as one program."""
+        sizes = entry.signature.bind(list(arrays))
+        module = lower_graph(graph, {name: SizeRange.of(size) for name, size in sizes.items()})
+        payload, _ = compile_module(module.whole)
+        weights = [entry.model.weights[name] for name in graph.weights]
+        calls = pjrt.measured_calls(pjrt.load(payload, weights), arrays, rounds)
+        kernels = [[KernelTime(*kernel) for kernel in each] for _, each in calls]
+        return EngineTimes(kernels, [seconds for seconds, _ in calls], NOTE)
 
     def emit(self, built: ModelGraph, entry: EntryGraph, shapes: Shapes) -> str:
         """The StableHLO for the last of the sizes."""

@@ -107,6 +107,7 @@ class LoadedProgram:
             for each, program in zip(loaded, self._programs, strict=True)
         ]
         self._execute, self._handlers = runs[0]
+        self._loaded = loaded
         self._run = self._run_whole if self._plan is None else _run_of(self._plan, runs)
         self._mark = mark  # last: another thread calls as soon as it reads this
 
@@ -121,6 +122,11 @@ class LoadedProgram:
     def _run_whole(self, arguments: Buffers) -> Sequence[Any]:
         results: Sequence[Any] = self._execute(arguments).consume_with_handlers(self._handlers)
         return results
+
+    @property
+    def text(self) -> str:
+        """The instructions of all programs, in HLO's text."""
+        return "\n".join(m.to_string() for each in self._loaded for m in each.hlo_modules())
 
     def __call__(self, *arrays: Array) -> list[Array]:
         """Run the program; the results own their memory and may be written to."""

@@ -7,7 +7,10 @@ Results are therefore built by result handlers, and read through their address (
 """
 
 import platform
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -136,6 +139,75 @@ def load(payload: bytes | memoryview, constants: Sequence[Array] = ()) -> Loaded
     if header["identity"] != identity():
         raise DiagnosticError(_incompatible(header["identity"]))
     return LoadedProgram(*read_programs(header, content), constants)
+
+
+MeasuredCall = tuple[float, list[tuple[str, str, float]]]
+
+
+def measured_calls(
+    program: LoadedProgram, arrays: Sequence[Array], rounds: int
+) -> list[MeasuredCall]:
+    """The seconds of calls, each with the contents, names and seconds of its kernels.
+
+    XLA's own profiler tells which instructions ran on which thread; what is in one are the places
+    of the module that it was compiled of.
+    """
+    from jaxlib import _profile_data, _profiler  # noqa: PLC0415 - heavy
+
+    contents = _instruction_places(program.text)
+    options = _profiler.ProfileOptions()
+    options.python_tracer_level = 0
+    program(*arrays)
+    found = []
+    for _ in range(rounds):
+        session = _profiler.ProfilerSession(options)
+        began = perf_counter()
+        program(*arrays)
+        seconds = perf_counter() - began
+        data = _profile_data.ProfileData.from_serialized_xspace(session.stop())
+        lines = [line.events for plane in data.planes for line in plane.lines]
+        kernels = [each for events in lines for each in _outer_instructions(events)]
+        named = [(contents.get(n, ""), n.partition(".")[0], took) for n, took in kernels]
+        found.append((seconds, named))
+    return found
+
+
+def _outer_instructions(events: Iterable[Any]) -> Iterator[tuple[str, float]]:
+    """The instructions of a thread with their seconds; those in another one have its time."""
+    kept = (each for each in events if any(name == "hlo_op" for name, _ in each.stats))
+    end = 0.0
+    for each in sorted(kept, key=lambda event: (event.start_ns, -event.duration_ns)):
+        if each.start_ns >= end:
+            end = each.start_ns + each.duration_ns
+            yield each.name, each.duration_ns * 1e-9
+
+
+def _instruction_places(text: str) -> dict[str, str]:
+    """The places in the module that each instruction of HLO's text was made of."""
+    computations: dict[str, list[str]] = {}
+    calls: dict[str, tuple[str, list[str]]] = {}
+    current: list[str] = []
+    for line in text.splitlines():
+        if _COMPUTATION.match(line):
+            current = computations.setdefault(_COMPUTATION.match(line)[1], [])  # type: ignore[index]
+        elif made := _INSTRUCTION.match(line):
+            places = [] if _SHARED.search(line) else _PLACE.findall(line)
+            current += places
+            called = _CALLED.search(line)
+            calls[made[1]] = (called[1] if called else "", places)
+    uses = Counter(called for called, _ in calls.values())  # equal ones are there once
+    inside = {name: each for name, each in computations.items() if uses[name] == 1}
+    return {
+        name: " ".join(dict.fromkeys([*inside.get(called, []), *places]))
+        for name, (called, places) in calls.items()
+    }
+
+
+_COMPUTATION = re.compile(r"(?:ENTRY )?%([\w.-]+) \(.*\{$")
+_INSTRUCTION = re.compile(r"\s+(?:ROOT )?%([\w.-]+) = ")
+_PLACE = re.compile(r'metadata=\{[^}]*op_name="([^"]*)"')
+_SHARED = re.compile(r" (?:broadcast|constant)\(")  # all that need one have the first one's
+_CALLED = re.compile(r"(?:calls|body)=%([\w.-]+)")
 
 
 def _incompatible(found: Mapping[str, str]) -> Diagnostic:
