@@ -308,7 +308,7 @@ class KernelAnswer(_Answer):
 
     name: str
     kind: str
-    seconds: float = Field(description="In one call, the median.")
+    seconds: float = Field(description="In one call: the mean of the faster half.")
     operations: list[str] = Field(description="The ids of what it contains.")
 
 
@@ -330,7 +330,7 @@ class ProfileAnswer(_Answer):
     entry: str
     sizes: dict[str, int]
     rounds: int
-    call: float = Field(description="Seconds of a call that nothing measures, the median.")
+    call: float = Field(description="Seconds of a call that nothing measures.")
     measured: float = Field(description="The same while kernels are measured.")
     total: float = Field(description="The seconds of all kernels.")
     own: float = Field(description="Those of kernels that belong to no operation.")

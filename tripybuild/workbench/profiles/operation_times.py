@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import median
+from statistics import fmean
 from time import perf_counter
 from typing import Any
 
@@ -45,8 +45,8 @@ class OperationTimes:
         drawing: What was called.
         kernels: The kernels, the slowest first; what belongs to no operation has none.
         seconds: The time of each operation by its id.
-        call: Seconds of a call that nothing measures, the median.
-        measured: Seconds of a call in which each kernel is measured, the median.
+        call: Seconds of a call that nothing measures: the mean of the faster half.
+        measured: The same of calls in which each kernel is measured.
         note: What the user should know of the engine's figures.
     """
 
@@ -92,7 +92,7 @@ def measure_operations(
     Raises:
         DiagnosticError: Its engine measures no kernels.
     """
-    call = _median_call(lambda: entry.run(arrays), rounds)
+    call = _call_seconds(lambda: entry.run(arrays), rounds)
     labeled = label_operations(entry.graph)
     given = [arrays[name] for name in entry.signature.inputs]
     found = entry.model.target.measure_kernels(entry, labeled, given, rounds)
@@ -105,23 +105,40 @@ def measure_operations(
     ]
     fused.sort(key=lambda each: -each.seconds)
     return OperationTimes(
-        drawing, fused, _shares(fused, drawing.nodes), call, median(found.seconds), found.note
+        drawing,
+        fused,
+        _shares(fused, drawing.nodes),
+        call,
+        _typical_seconds(found.seconds),
+        found.note,
     )
 
 
 def _typical_kernels(found: EngineTimes) -> list[KernelTime]:
-    """The kernels of all calls, each with the median of its seconds in a call."""
-    sums: dict[tuple[str, str, bool], Counter[int]] = {}
-    for index, call in enumerate(found.calls):
-        for each in call:
+    """The kernels with their mean seconds in the faster half of calls."""
+    # An engine that tells of all calls together has one list.
+    together = len(found.calls) != len(found.seconds)
+    fast = range(len(found.calls)) if together else _faster_half(found.seconds)
+    sums: dict[tuple[str, str, bool], float] = {}
+    for index in fast:
+        for each in found.calls[index]:
             key = each.name, each.kind, each.is_first
-            sums.setdefault(key, Counter())[index] += each.seconds  # type: ignore[assignment]
-    count = len(found.calls)
-    typical = [
-        KernelTime(name, kind, median([float(times[index]) for index in range(count)]), is_first)
-        for (name, kind, is_first), times in sums.items()
+            sums[key] = sums.get(key, 0.0) + each.seconds / len(fast)
+    return [
+        KernelTime(name, kind, seconds, is_first)
+        for (name, kind, is_first), seconds in sums.items()
     ]
-    return [each for each in typical if each.seconds]
+
+
+def _faster_half(seconds: Sequence[float]) -> list[int]:
+    """Which calls took least: others had to wait for something else on the machine."""
+    order = sorted(range(len(seconds)), key=lambda index: seconds[index])
+    return order[: (len(order) + 1) // 2]
+
+
+def _typical_seconds(seconds: Sequence[float]) -> float:
+    """The mean of the faster half."""
+    return fmean(seconds[index] for index in _faster_half(seconds))
 
 
 def label_operations(graph: Graph) -> Graph:
@@ -140,8 +157,8 @@ def label_operations(graph: Graph) -> Graph:
     return replace(copy, outputs=outputs)
 
 
-def _median_call(call: Any, rounds: int) -> float:
-    """The median of the seconds that a call takes, once it has been called."""
+def _call_seconds(call: Any, rounds: int) -> float:
+    """The seconds that a call takes, once it has been called."""
     found = []
     for _ in range(WARM):
         call()
@@ -149,7 +166,7 @@ def _median_call(call: Any, rounds: int) -> float:
         began = perf_counter()
         call()
         found.append(perf_counter() - began)
-    return median(found)
+    return _typical_seconds(found)
 
 
 Numbered = tuple[KernelTime, list[int]]
