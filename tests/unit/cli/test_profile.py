@@ -101,5 +101,6 @@ def test_an_engine_that_does_not_tell_is_said(run):
     said = run("profile", "readers.yaml@reference", "--random", code=1)
     assert "does not tell how long its kernels take" in said
     assert "--target cpu:onnxruntime" in said
+    assert "or draw them by `--random`" in run("profile", "readers.yaml", code=1)
     assert "is not a picture" in run("profile", "readers.yaml", "--random", "--rounds", "1",
                                      "--flame", "readers.yaml", code=1)  # fmt: skip

@@ -103,7 +103,10 @@ def draw_model(
     inputs: Inputs = None,
     registry: Registries = None,
 ) -> CommandResult:
-    """Show the graph of a model: parts, steps, types, costs and times."""
+    """Show the graph of a model: parts, steps, types, costs and times.
+
+    `tripybuild graph model.yaml --part h.0.attn --as svg -o attention.svg`
+    """
     from tripybuild.workbench.drawing.model_source import part_drawing  # noqa: PLC0415
 
     given = {"sizes": sizes, "registry": registry, "weights": weights, "config": config}

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,6 +30,7 @@ from tripybuild.cli.sources import (
     read_arrays,
 )
 from tripybuild.cli.usage_errors import wrong_argument
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process.quantities import format_seconds
 from tripybuild.targets.table import DEFAULT
 
@@ -121,7 +123,10 @@ def _measure(
     from tripybuild.workbench.drawing.drawing import draw_graph  # noqa: PLC0415
     from tripybuild.workbench.profiles.operation_times import measure_operations  # noqa: PLC0415
 
-    opened = open_source(source, how)
+    try:
+        opened = open_source(source, how)
+    except DiagnosticError as error:
+        raise DiagnosticError(*map(_with_random, error.diagnostics)) from error
     if opened.source is None:
         message = f"`{source}` has no graph of ours to profile"
         raise wrong_argument(message, "name a spec, or an executable that was compiled of one")
@@ -134,6 +139,13 @@ def _measure(
     with native_call():
         found = measure_operations(compiled, drawing, opened.arguments(arrays), rounds)
     return found, str(compiled.model.target)
+
+
+def _with_random(each: Diagnostic) -> Diagnostic:
+    """A refusal of weights that are not there, which says that none are needed."""
+    if each.code != "weights-not-found" or each.hint is None:
+        return each
+    return replace(each, hint=f"{each.hint}; or draw them by `--random`")
 
 
 def _lines(times: "OperationTimes", target: str, top: int, depth: int) -> Iterator[str]:

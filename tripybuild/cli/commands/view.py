@@ -58,7 +58,10 @@ def view_model(
     inputs: Inputs = None,
     registry: Registries = None,
 ) -> CommandResult:
-    """Show a model in Model Explorer, which is served on this machine until Ctrl-C."""
+    """Show a model in Model Explorer, which is served on this machine until Ctrl-C.
+
+    `tripybuild view model.yaml --times profile.json`
+    """
     from tripybuild.workbench.drawing.model_source import part_drawing  # noqa: PLC0415
     from tripybuild.workbench.viewer.page_files import page_files  # noqa: PLC0415
 
