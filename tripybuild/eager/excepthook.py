@@ -51,9 +51,11 @@ def strip_internal_frames(
     return TracebackType(rest, trace.tb_frame, trace.tb_lasti, trace.tb_lineno)
 
 
-def _trim_traceback(error: DiagnosticError, trace: TracebackType | None) -> None:
+def _trim_traceback(
+    error: DiagnosticError, trace: TracebackType | None, *, within: bool = False
+) -> None:
     """Leave to an error the user's frames, and the causes that do not begin in ours."""
-    rest = strip_internal_frames(trace)
+    rest = strip_internal_frames(trace, within=within)
     error.__traceback__ = None if rest is not None and _says(error, rest) else rest
     for name in ("__cause__", "__context__"):
         other = getattr(error, name)
@@ -86,6 +88,6 @@ def _is_fault(error: DiagnosticError) -> bool:
 
 def _notebook_lines(error: DiagnosticError) -> list[str]:
     """The lines that a notebook shows."""
-    _trim_traceback(error, error.__traceback__)
+    _trim_traceback(error, error.__traceback__, within=True)  # the shell's frames come first
     shown = traceback.format_exception(error)
     return "".join(shown).splitlines()
