@@ -702,6 +702,17 @@ def test_a_quotient_of_sizes_is_no_number():
     assert "int(...)" in half.hint
 
 
+def test_what_is_plotted():
+    """Lines, histograms and bars; Matplotlib takes rows, and counts with arrays of rank 0."""
+    figure = pytest.importorskip("matplotlib.figure", reason="matplotlib is not installed")
+    axes = figure.Figure().subplots()
+    (line,) = axes.plot(tp.Tensor([1.0, 3.0]))
+    assert list(line.get_ydata()) == [1.0, 3.0]
+    assert sum(axes.hist(tp.Tensor([1.0, 3.0, 3.0]))[0]) == 3
+    bars = axes.bar(tp.Tensor([1.0, 2.0]), tp.Tensor([4.0, 5.0]))
+    assert [each.get_height() for each in bars] == [4.0, 5.0]
+
+
 def test_integers_of_rank_0_count():
     two = tp.Tensor(2)
     assert (list(range(two)), [7, 8, 9][two], round(tp.Tensor(2.6)), round(two)) == (

@@ -67,7 +67,8 @@ class Conversions:
             return (tensor[row] for row in range(many))
         rows, place = array_of(self.value), caller_location(PACKAGES)
         kind, sizes = from_numpy(rows.dtype), rows.shape[1:]
-        return (Traced.of(constant(rows[at].reshape(sizes), kind, place)) for at in range(many))
+        found = (rows[at : at + 1].reshape(sizes) for at in range(many))
+        return (Traced.of(constant(row, kind, place)) for row in found)
 
     def __bool__(self) -> bool:
         """Whether the only element is true.

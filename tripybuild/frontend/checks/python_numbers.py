@@ -14,7 +14,10 @@ NESTED = ("a number", "a list of numbers", "a list of lists of numbers")
 
 
 def python_number(value: Any) -> Any:
-    """A scalar of NumPy, or an integer of any class, as Python's own number; all else as it is."""
+    """A scalar of NumPy, also as an array, or an integer of any class, as Python's own number.
+
+    All else stays as it is.
+    """
     if type(value) in _OWN:
         return value
     if isinstance(value, int):  # of a class of its own, as a size
@@ -23,6 +26,7 @@ def python_number(value: Any) -> Any:
         return value
     # NumPy registers its numbers as such, but for its truths.
     scalar = isinstance(value, Number) or type(value).__name__ in ("bool", "bool_")
+    scalar |= type(value).__name__ == "ndarray" and value.shape == () and value.dtype.isbuiltin == 1
     return value.item() if scalar and hasattr(value, "item") else value
 
 
