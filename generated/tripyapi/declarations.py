@@ -6,10 +6,10 @@ the file of each.
 """
 
 DIGESTS: dict[str, str] = {
-    "control/cond.yaml": "f15d828d9e2e28c3cf722ab0672ce15bfe7a2b26ddb02d9dd1c861ebdc7a008d",
+    "control/cond.yaml": "2d7bf0775a4613b005e69086539591a0cfd9189309109fcb4400f2f1fd531509",
     "control/plugin.yaml": "ab4c60f85a13a198c6e1f56ed6d3d8a584a61a9ab7a33289757811537da255f4",
     "control/scan.yaml": "11790606f334257503429615617952db8811b9c2d143b5b4d0f8aeb8069a994b",
-    "control/while_loop.yaml": "c3d27c8f38a45c8101ad97fe0840cd0ffead5380551ba488c32773956230a540",
+    "control/while_loop.yaml": "471748ac98a4ceaf05daf0e858c15e9d3809ddcf9cfced7e4042d1a9042ea201",
     "create/arange.yaml": "c7d235cb347d58a5043856f77027330a1d54e95bec8a220c7268fae963c9f6b7",
     "create/eye.yaml": "d9e4430dccd7a26d97575d693e6fb68ee5993dc293ce74365fe3982e82e5a270",
     "create/full.yaml": "81869a6d9d6ad456d2192de47dc677f4fdaf632a805cbbdd4fb16fcc4bb792ae",

@@ -3,7 +3,8 @@
 They are counted on an operation's declaration: a multiplication and an addition are two. What a
 declaration does not say follows from it: the operations of its decomposition, or one for each
 element of the results; the bytes of its inputs and outputs. A body counts as often as its operation
-is declared to run it; those of branches and of loops that data ends count as nothing.
+is declared to run it; where data decides that, it counts once, which is one turn of a loop, and
+both branches of a choice.
 """
 
 from collections.abc import Iterable
@@ -34,16 +35,16 @@ def cost(operation: TraceOp) -> Cost:
     if isinstance(operation, Constant):
         return Cost()
     own = Cost(_flops(operation), _bytes(operation))
-    counted = cost_function(type(operation), "turns")
-    if counted is None:
+    if not operation.region_fields():
         return own
-    turns: Size = counted(operation)
+    counted = cost_function(type(operation), "turns")
+    turns: Size = 1 if counted is None else counted(operation)
     inside = sum((cost(e) for body in operation.bodies() for e in body.operations), Cost())
     return own + Cost(turns * inside.flops, turns * inside.bytes)
 
 
 def has_unknown_turns(operation: TraceOp) -> bool:
-    """Whether the operation has bodies that count as nothing."""
+    """Whether data decides how often the bodies of an operation run, so that they count once."""
     return bool(operation.region_fields()) and cost_function(type(operation), "turns") is None
 
 

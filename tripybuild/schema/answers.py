@@ -73,7 +73,7 @@ class EntryAnswer(_Answer):
     sizes: dict[str, int] = Field(description="The sizes that numbers are for.")
     corners: list[CornerAnswer]
     memory: Quantity = Field(description="Bytes of activations where most are held.")
-    uncounted: int = Field(description="Branches and loops, whose bodies count as nothing.")
+    uncounted: int = Field(description="Branches and loops that data decides; bodies count once.")
     parts: list[PartAnswer]
 
 

@@ -82,6 +82,10 @@ HAND_WORKED = {
         5 * (3 + 3),
         4 * (3 + 15 + 3 + 15) + 5 * 4 * (3 + 3 + 3 + 3 + 3),
     ),
+    # one turn: a comparison of one element, and a product of it with itself
+    "a loop that data ends": (
+        lambda: tp.while_loop(lambda s: s < 9.0, lambda s: s * s, [given()]), 2, 4 * 2 + 9 + 8,
+    ),
     "symbols": (lambda: given(B, 3) @ given(3, 5), B * 30, B * 32 + 60),
 }  # fmt: skip
 

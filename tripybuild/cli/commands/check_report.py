@@ -66,7 +66,9 @@ def _entry_lines(each: EntryCheck, depth: int) -> Iterator[str]:
     if entry.ranges and rows:
         yield from _formula_lines(rows[0].cost, each.costs.memory)
     if each.costs.inside:
-        yield f"\n{each.costs.inside} branches or loops are among it, whose bodies count as nothing"
+        many, noun = each.costs.inside, "branch or loop"
+        verb = f"{noun} is" if many == 1 else "branches or loops are"
+        yield f"\n{many} {verb} among it that data decides: bodies count once, as for one turn"
 
 
 def _shapes_text(corner: Corner, names: Sequence[str]) -> str:

@@ -115,7 +115,7 @@ class CostTable:
         self._sizes: dict[TensorType, int] = {}
         self._most_held: Sequence[Value] = ()
         self.inside = 0
-        """The operations with bodies, whose work is not known."""
+        """The operations whose bodies run as often as data decides, and count once."""
         places: dict[Value, str] = {}  # of weights, where paths are functions
         for operation, held in self._held_bytes(graph.operations):
             found, path = self._cost(operation), operation.location.part
