@@ -20,7 +20,7 @@ DISTRIBUTIONS = {
     "yaml": "pyyaml",
 }
 # What runs beside the tests, or is a plugin, or what a process that is started needs.
-COMMANDS = {"mypy", "pygls", "pytest_xdist", "ruff", "types_pyyaml"}
+COMMANDS = {"ipython", "mypy", "pygls", "pytest_xdist", "ruff", "types_pyyaml"}
 # Ours, and what a test writes before it imports it.
 BENCHMARKS = frozenset(path.stem for path in (ROOT / "benchmarks").glob("*.py"))
 OWN = frozenset({"tripybuild", "tripyapi", "users_own"}) | BENCHMARKS
@@ -73,6 +73,7 @@ PRODUCT = declared(PROJECT["dependencies"])
 TEXTS = declared(EXTRAS["tokenizers"])  # which the commands that need it ask for
 IMPORTERS = declared([*EXTRAS["onnx"], *EXTRAS["torch"]])  # which read models of others
 EDITOR = declared(EXTRAS["editor"])  # which `tripybuild lsp` asks for
+PICTURES = declared(EXTRAS["plot"])  # which `tripybuild bench --plot` asks for
 TESTING = PRODUCT | declared(EXTRAS["testing"])
 
 
@@ -83,8 +84,8 @@ def missing(found, known):
 
 def test_the_product_imports_what_it_declares():
     found = imported("tripybuild", "generated/tripyapi", but="tripybuild/testing")
-    assert not missing(found, PRODUCT | TEXTS | IMPORTERS | EDITOR)
-    assert not (PRODUCT | TEXTS | EDITOR) - found.keys(), "declared and not imported"
+    assert not missing(found, PRODUCT | TEXTS | IMPORTERS | EDITOR | PICTURES)
+    assert not (PRODUCT | TEXTS | EDITOR | PICTURES) - found.keys(), "declared and not imported"
 
 
 def test_suites_import_what_their_extra_declares():
