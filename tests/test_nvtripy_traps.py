@@ -734,6 +734,14 @@ def test_a_function_without_inputs_is_told(capsys):
     assert "compiled without inputs" in capsys.readouterr().err
 
 
+def test_what_was_recorded_is_text():
+    """nvtripy prints it by its logger alone."""
+    compiled = tp.compile(lambda x: tp.relu(x) + 1.0, args=[tp.InputInfo((2,), tp.float32)])
+    lines = compiled.trace.splitlines()
+    assert lines[0].startswith("def function(")
+    assert any("relu(x" in line for line in lines)
+
+
 def test_completions_are_what_programs_use():
     """What graphs are recorded with is there, and shown to nobody."""
     assert {"NOUN", "of", "of_size", "to_device", "type", "value"}.isdisjoint(dir(X))

@@ -28,7 +28,9 @@ def fix_sizes(context: BuildContext, model: Model, overrides: Mapping[str, objec
         if name not in known:
             span = model.document.span(("sizes",) if model.sizes else ())
             message = f"`{model.name}` has no size `{name}`"
-            hint = _hand_over_hint(model, name) or _hint(name, known)
+            listed = ", ".join(f"`{each}`" for each in sorted(known))
+            own = f"it has {listed}" if listed else None
+            hint = _hand_over_hint(model, name) or _hint(name, known) or own
             context.found.append(Diagnostic("unknown-size", message, span, hint=hint))
     read_sizes(context, model.document, model.sizes, context.types, context.sizes, overrides)
 

@@ -25,6 +25,7 @@ from tripybuild.reference.numerics.arrays import Array
 from tripybuild.trace.constants import constant
 from tripybuild.trace.generated_code import BUILT_IN
 from tripybuild.trace.location import caller_location
+from tripybuild.trace.printer import text
 from tripybuild.types.dtypes import BY_NAME, from_numpy
 
 PYTORCH = "torch."  # before the names of its dtypes
@@ -55,6 +56,11 @@ class Executable:
             name: OutputInfo(tuple(each["shape"]), BY_NAME[each["dtype"]])
             for name, each in self.program.outputs.items()
         }
+
+    @property
+    def trace(self) -> str:
+        """The operations that were recorded, as text: `print(compiled.trace)`."""
+        return text(self.program.entry().graph)
 
     @property
     def stream(self) -> Stream:
