@@ -118,8 +118,10 @@ def pair_sources(one: str, other: str | None) -> tuple[str, str]:
     Where there is no second one, it is the first one by its reference.
 
     Raises:
-        DiagnosticError: The first one is a peer, which no target of ours runs.
+        DiagnosticError: The first one is a target alone, or a peer, which no target of ours runs.
     """
+    if not split_source(one)[0]:
+        raise wrong_argument(f"`{one}` is a target", f"name what it runs first: `model.yaml{one}`")
     other = "@reference" if other is None else other
     source, target = split_source(other)
     if source or target is None:

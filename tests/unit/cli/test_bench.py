@@ -126,6 +126,13 @@ def test_contestants_are_measured_beside_each_other(cli):
     words += ["--input", "index=rows.npz", "--input", "table=rows.npz"]
     code, out, _ = cli("bench", *words)
     assert (code, "rows.tpb takes" in out, "B=2,N=5" in out) == (0, True, True)
+    words = ["rows.yaml", "@cpu:onnxruntime", "--rounds", "3", "--seconds", "0.01", "--json"]
+    code, out, _ = cli("bench", *words, "--target", "cpu:xla", "--together")
+    (run,) = json.loads(out)["runs"]
+    assert [(each["name"], each["target"]) for each in run["contestants"]] == [
+        ("rows.yaml", "cpu:xla"),
+        ("rows.yaml@cpu:onnxruntime", "cpu:onnxruntime"),
+    ]
 
 
 def test_peers_are_called_with_the_same_inputs(cli):
@@ -156,6 +163,8 @@ def test_peers_are_called_with_the_same_inputs(cli):
     ("words", "message"),
     [
         (["rows.tpb", "--threads", "2"], "an executable is compiled already"),
+        (["rows.tpb@cpu:xla"], "`rows.tpb` is compiled already, and takes no target"),
+        (["@cpu:xla"], "`@cpu:xla` is a target"),
         (["rows.yaml", "--threads", "2"], "`cpu` does not take a number of threads"),
         (["rows.tpb", "--shapes", "M=2"], "has no dynamic size `M`"),
         (["rows.tpb", "--shapes", "B=65"], "`B` must be between 1 and 64"),
@@ -168,7 +177,8 @@ def test_peers_are_called_with_the_same_inputs(cli):
 def test_what_cannot_be_measured_is_said(cli, words, message):
     """In words, before anything is measured."""
     code, out, err = cli("bench", *words)
-    assert (code, out) == (2 if "error[conflicting-options]" in err else 1, "")
+    usage = "error[conflicting-options]" in err or "error[argument-value]" in err
+    assert (code, out) == (2 if usage else 1, "")
     assert message in err
 
 

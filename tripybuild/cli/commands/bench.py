@@ -24,11 +24,14 @@ from tripybuild.cli.sources import (
     Entry,
     InputValues,
     Shapes,
+    Target,
     function_inputs,
     is_executable,
+    pair_sources,
     set_threads,
+    split_source,
 )
-from tripybuild.cli.usage_errors import conflict
+from tripybuild.cli.usage_errors import conflict, wrong_argument
 from tripybuild.process.memory import format_bytes
 from tripybuild.process.quantities import format_seconds
 from tripybuild.targets.table import DEFAULT
@@ -45,12 +48,13 @@ def bench_models(
     sources: Annotated[
         list[str],
         typer.Argument(
-            metavar="EXE|SPEC|FILE.py:f...",
-            help="Executables, and specs and Python functions, compiled for --target first.",
+            metavar="EXE|SPEC[@TARGET]|FILE.py:f[@TARGET]...",
+            help="Executables, and specs and Python functions, compiled first; `@TARGET` alone is "
+            "the first of them by that target.",
         ),
     ],
     *,
-    target: Annotated[str, typer.Option(help="What specs are compiled for.")] = DEFAULT,
+    target: Target = DEFAULT,
     shapes: Shapes = None,
     entry: Entry = None,
     threads: Annotated[
@@ -93,14 +97,12 @@ def bench_models(
 ) -> CommandResult:
     """Measure executables and specs beside each other.
 
-    `tripybuild bench model.tpb model.yaml --target cpu:xla --shapes B=1 --plot latency.svg`
+    `tripybuild bench model.yaml@cpu:xla @cpu:openvino --shapes B=1 --plot latency.svg`
     """
     own = {"sizes": {each.name: each.value for each in sizes or []}, "weights": weights}
-    how = {**own, "config": config, "registry": registry}
+    how = {**own, "config": config, "registry": registry, "threads": threads}
+    sources = [pair_sources(sources[0], each)[1] for each in sources]
     _check_sources(sources, threads is not None and not compare, how)
-    chosen = target
-    if threads is not None and not all(is_executable(Path(each)) for each in sources):
-        chosen = set_threads(target, threads)
     if plot is not None:
         from tripybuild.workbench.latency import check_picture, draw_picture  # noqa: PLC0415
 
@@ -117,7 +119,7 @@ def bench_models(
             "given": [(each.name, str(each.path)) for each in files],
         }
         orders = [
-            {**common, "name": each, "source": _executable(each, folder, chosen, how, inputs or [])}
+            {**common, "name": each, "source": _executable(each, folder, target, how, inputs or [])}
             for each in sources
         ]
         orders += [{**common, "name": each, "source": None} for each in compare or []]
@@ -178,9 +180,16 @@ def _executable(
     source: str, folder: Path, target: str, how: Mapping[str, Any], inputs: Sequence[Any]
 ) -> str:
     """The file of an executable; a spec or a function is compiled into one."""
-    asked, path = program(source), Path(source)
+    text, named = split_source(source)
+    asked, path = program(text), Path(text)
     if asked is None and is_executable(path):
+        if named is not None:
+            message = f"`{text}` is compiled already, and takes no target"
+            raise wrong_argument(message, "name the spec that it was compiled from")
         return source
+    target = named or target
+    if how["threads"] is not None:
+        target = set_threads(target, how["threads"])
     made = str(folder / f"{len(list(folder.iterdir()))}.tpb")
     if asked is not None:
         from tripybuild.eager.compile.compile import compile_function  # noqa: PLC0415
@@ -190,7 +199,7 @@ def _executable(
     from tripybuild.compiler.session import compile_spec  # noqa: PLC0415
     from tripybuild.packages.libraries import model_libraries  # noqa: PLC0415
 
-    options = {name: each for name, each in how.items() if name != "registry"}
+    options = {name: how[name] for name in ("sizes", "weights", "config")}
     homes = model_libraries(how["registry"], path)
     compile_spec(path, target=target, homes=homes, **options).save(Path(made))
     return made
