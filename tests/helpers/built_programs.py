@@ -84,7 +84,7 @@ class ProgramBuilder:
         if isinstance(value, CallValue):
             return self.tensors[id(value)]
         if isinstance(value, list):
-            return [self._tensor(each) for each in value]
+            return tuple(self._tensor(each) for each in value)  # a list is no index in Python
         return value
 
     def _function(self, graph):

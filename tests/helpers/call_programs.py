@@ -48,7 +48,7 @@ class _Run:
         if isinstance(argument, CallValue):
             return self.tensors[argument]
         if isinstance(argument, list | tuple):
-            return type(argument)([self.value(each) for each in argument])
+            return tuple(map(self.value, argument))  # a list is no index in Python
         if isinstance(argument, slice):
             return slice(*map(self.value, (argument.start, argument.stop, argument.step)))
         if isinstance(argument, Dim):

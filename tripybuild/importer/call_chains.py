@@ -197,7 +197,8 @@ class ChainPattern(CallPattern):
         calls = (each for each in ast.walk(node) if isinstance(each, ast.Call))
         return any(
             isinstance(each.func, ast.Name)
-            and each.func.id in self.operators.keys() - SHAPE.functions.keys()
+            and each.func.id in self.operators
+            and each.func.id not in SHAPE.functions
             and self._is_closed(each)
             for each in calls
         )

@@ -112,6 +112,11 @@ class CallProgram:
     notes: Sequence[str] = ()
 
 
+def python_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments as a call in Python has them: an index of several parts is a tuple there."""
+    return {name: tuple(v) if isinstance(v, list) else v for name, v in arguments.items()}
+
+
 def needed_calls(calls: Sequence[Call], outputs: Iterable[CallValue]) -> list[Call]:
     """The calls that outputs need, in order; arithmetic on shapes that became sizes is dropped."""
     read = set(outputs)

@@ -17,7 +17,14 @@ from tripybuild.frontend.sizes import trace_mode
 from tripybuild.importer.call_arguments import default_of
 from tripybuild.importer.call_chains import ChainPattern
 from tripybuild.importer.call_patterns import UnboundError, operators_by_method, same
-from tripybuild.importer.call_program import Call, CallGraph, CallProgram, CallValue, needed_calls
+from tripybuild.importer.call_program import (
+    Call,
+    CallGraph,
+    CallProgram,
+    CallValue,
+    needed_calls,
+    python_arguments,
+)
 from tripybuild.importer.raising.size_values import SAMPLES, SizeValues
 from tripybuild.language.evaluate import EvaluationError, evaluate
 from tripybuild.language.names import free_names
@@ -75,12 +82,19 @@ class _Raising:
 
         They stay as they are, so that their modules are one definition.
         """
+        closed: dict[str, Sequence[tuple[Operator, Snippet]]] = {}
         for call in calls:
-            for operator, snippet in self._declared(call.operator):
+            if call.operator not in closed:
+                declared = self._declared(call.operator)
+                closed[call.operator] = [each for each in declared if self._has_closed(*each)]
+            for operator, snippet in closed[call.operator] if len(call.results) == 1 else ():
                 pattern, result = self._pattern(operator, snippet)
-                if len(call.results) == 1 and pattern.has_closed(_both(result)[0]):
-                    self.kind = _kind(call)
-                    pattern.match(_both(result)[0], call.results[0])
+                self.kind = _kind(call)
+                pattern.match(_both(result)[0], call.results[0])
+
+    def _has_closed(self, operator: Operator, snippet: Snippet) -> bool:
+        pattern, result = self._pattern(operator, snippet)
+        return pattern.has_closed(_both(result)[0])
 
     def calls(self, call: Call) -> list[Call]:
         """The call, or that of an operator with those that make its arguments."""
@@ -200,7 +214,7 @@ class _Raising:
             for name, each in call.arguments.items()
         }
         with trace_mode():
-            result = self.library.operator(call.operator)(**given)
+            result = self.library.operator(call.operator)(**python_arguments(given))
         return TensorType(result.dtype, tuple(result.value.type.shape))
 
     def _says(self, pattern: ChainPattern, node: ast.expr, value: CallValue) -> bool:

@@ -12,7 +12,13 @@ import numpy as np
 
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.importer.call_patterns import operators_by_method
-from tripybuild.importer.call_program import Call, CallProgram, CallValue, read_values
+from tripybuild.importer.call_program import (
+    Call,
+    CallProgram,
+    CallValue,
+    python_arguments,
+    read_values,
+)
 from tripybuild.model.libraries import OperatorLibrary, builtin_library
 from tripybuild.schema.operator.operator import Operator
 from tripybuild.schema.registry_index import SIZED, operator_entries
@@ -63,7 +69,7 @@ class SizeMakers:
 
     def run(self, call: Call) -> np.ndarray[Any, Any]:
         """What a call of sizes that are numbers gives."""
-        return np.asarray(self.library.operator(call.operator)(**call.arguments))
+        return np.asarray(self.library.operator(call.operator)(**python_arguments(call.arguments)))
 
     def frequencies(self, base: float, type: TensorType) -> list[Call]:
         """Calls that give the frequencies of a rotation: `1 / base ** (row / n)`."""
@@ -91,7 +97,7 @@ class SizeMakers:
                 n: made[id(v)] if isinstance(v, CallValue) else v for n, v in call.arguments.items()
             }
             try:
-                tensor = self.library.operator(call.operator)(**given)
+                tensor = self.library.operator(call.operator)(**python_arguments(given))
             except DiagnosticError:  # what is given has another shape than a row
                 return False
             made[id(call.results[0])] = tensor

@@ -12,7 +12,13 @@ from typing import Any
 import numpy as np
 
 from tripybuild.errors.diagnostics import DiagnosticError
-from tripybuild.importer.call_program import Call, CallGraph, CallProgram, CallValue
+from tripybuild.importer.call_program import (
+    Call,
+    CallGraph,
+    CallProgram,
+    CallValue,
+    python_arguments,
+)
 from tripybuild.model.libraries import OperatorLibrary
 from tripybuild.schema.operator.operator import Operator
 from tripybuild.symbolic.dims import Dim
@@ -40,6 +46,7 @@ class SizeValues:
         self.program, self.operators, self.library = program, operators, library
         self.sets = [self._sizes(3 + number * (len(program.ranges) + _STEP)) for number in range(3)]
         self._held: dict[tuple[int, int], Any] = {}
+        self._refused: set[tuple[int, int]] = set()  # a refusal looks for its place in the source
         self._made_with: dict[int, frozenset[float] | None] = {}
         self._kept: list[object] = []  # an identity means a value as long as that is there
         self._tensor: Callable[[Array], Any] = import_module(library.package).Tensor
@@ -117,10 +124,16 @@ class SizeValues:
 
     def _tensor_of(self, value: CallValue, number: int) -> Any:
         if (id(value), number) not in self._held:
-            if value.call is None or not self.is_small(value, number):
+            call = value.call
+            if call is None or not self.is_small(value, number):
                 raise LookupError
-            results = self.run(value.call, number, {})
-            for result, tensor in zip(value.call.results, results, strict=True):
+            if (id(call), number) in self._refused:
+                raise LookupError
+            self._refused.add((id(call), number))  # until it gives its results
+            self._kept.append(call)
+            results = self.run(call, number, {})
+            self._refused.discard((id(call), number))
+            for result, tensor in zip(call.results, results, strict=True):
                 self._kept.append(result)
                 self._held[id(result), number] = tensor
         return self._held[id(value), number]
@@ -137,7 +150,7 @@ class SizeValues:
             LookupError: One of its tensors is not known.
         """
         arguments = {n: self._argument(v, number, given) for n, v in call.arguments.items()}
-        result = self.library.operator(call.operator)(**arguments)
+        result = self.library.operator(call.operator)(**python_arguments(arguments))
         return list(result) if isinstance(result, (list, tuple)) else [result]
 
     def compute(self, call: Call, number: int, given: Mapping[int, Array]) -> Any:
