@@ -90,8 +90,14 @@ def _is_module(frame: FrameType) -> bool:
     return frame.f_code.co_name == "<module>"
 
 
+# Where libraries are, of any environment.
+INSTALLED = frozenset({"site-packages", "dist-packages"})
+
+
 @cache
 def is_library(path: str) -> bool:
     """Whether a file is Python's, ours, or installed: a library, or a command that begins one."""
     folders = [str(Path(__file__).parents[1]), *map(sysconfig.get_path, _LIBRARIES)]
-    return path.startswith("<frozen") or any(path.startswith(f"{each}/") for each in folders)
+    if path.startswith("<frozen") or any(path.startswith(f"{each}/") for each in folders):
+        return True
+    return not INSTALLED.isdisjoint(Path(path).parts)  # also of an environment below this one
