@@ -20,7 +20,16 @@ DISTRIBUTIONS = {
     "yaml": "pyyaml",
 }
 # What runs beside the tests, or is a plugin, or what a process that is started needs.
-COMMANDS = {"ipython", "mypy", "pygls", "pytest_xdist", "ruff", "types_pyyaml"}
+COMMANDS = {
+    "fastapi",
+    "ipython",
+    "mypy",
+    "pygls",
+    "pytest_xdist",
+    "ruff",
+    "types_pyyaml",
+    "uvicorn",
+}
 # Ours, and what a test writes before it imports it.
 BENCHMARKS = frozenset(path.stem for path in (ROOT / "benchmarks").glob("*.py"))
 OWN = frozenset({"tripybuild", "tripyapi", "users_own"}) | BENCHMARKS

@@ -1,4 +1,4 @@
-"""The examples of `docs/guide.md` print what the guide says."""
+"""The examples of `docs/guide.md` and of `docs/coming-from-nvtripy.md` print what they say."""
 
 import contextlib
 import io
@@ -12,7 +12,7 @@ import sections
 import tripyapi as tp
 
 PAGE = Path(__file__).parent.parent / "docs" / "guide.md"
-SECTIONS = sections.sections(PAGE)
+SECTIONS = [*sections.sections(PAGE), *sections.sections(PAGE.with_name("coming-from-nvtripy.md"))]
 NEEDED = {"torch": "torch", "tensorrt-rtx:": "tensorrt_rtx"}
 
 

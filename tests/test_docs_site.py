@@ -1,12 +1,18 @@
 """The documentation site: navigation, anchors of links, and with `--full` the site itself."""
 
+import json
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+import sections
+import typer
 import yaml
+
+from tripybuild.cli.main import app
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted(
@@ -58,6 +64,51 @@ def test_links_lead_to_headings():
                 found.append(f"{page.relative_to(ROOT)}: {target}#{anchor}")
     assert len(known) > 5
     assert not found
+
+
+# Blocks that only show something, and those that need what a test has not: a GPU, an editor, a
+# network. Of the latter, the commands and options are checked.
+SHOWN = frozenset({"json", "lua", "mlir", "text", "toml"})
+UNRUN = frozenset({"bash", "sh"})
+RUN = frozenset({"console", "python", "yaml"})
+
+
+def test_every_block_is_run_or_checked():
+    """A page with files or commands is that of a test; other blocks are of kinds known here."""
+    tests = [p.read_text(encoding="utf-8") for p in (ROOT / "tests").rglob("test_*.py")]
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    for page in pages:
+        blocks = [each for part in sections.sections(page) for each in part.blocks]
+        kinds = {each.language for each in blocks}
+        assert kinds <= SHOWN | UNRUN | RUN, page
+        if kinds & RUN:
+            assert any(f'{page.name}"' in text for text in tests), f"no test follows {page.name}"
+        for block in blocks:
+            if block.language == "json" and "..." not in block.text:
+                json.loads(block.text)
+            elif block.language == "toml":
+                tomllib.loads(block.text)
+
+
+def test_commands_of_blocks_that_are_not_run_exist():
+    """Each with its options, as the program has them."""
+    program = typer.main.get_command(app)
+    seen = 0
+    for page in (ROOT / "docs").glob("*.md"):
+        blocks = [each for part in sections.sections(page) for each in part.blocks]
+        for line in "\n".join(b.text for b in blocks if b.language in UNRUN).splitlines():
+            words = re.split(r"#|&&|\|", line)[0].replace("$ ", "").split()
+            if words[:1] != ["tripybuild"]:
+                continue
+            command = program.commands[words[1]]
+            if words[1] == "new":
+                command = command.commands[words[2]]
+            known = {each for parameter in command.params for each in parameter.opts}
+            for word in words[2:]:
+                option = word.partition("=")[0]
+                assert not option.startswith("-") or option in known, f"{page.name}: {line}"
+            seen += 1
+    assert seen >= 5
 
 
 @pytest.mark.full

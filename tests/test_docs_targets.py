@@ -1,4 +1,4 @@
-"""The files and commands of `docs/targets.md` do what the page says."""
+"""The files and commands of `docs/targets.md` and of the page for TensorRT do what they say."""
 
 import re
 import shlex
@@ -19,16 +19,21 @@ def pattern(expected):
     return re.compile(re.escape(expected).replace(r"\.\.\.", ".*"), re.DOTALL)
 
 
-def test_each_command_prints_what_the_page_says(tmp_path, monkeypatch, capfd):
+@pytest.mark.parametrize(
+    "page", [PAGE, PAGE.with_name("coming-from-tensorrt.md")], ids=lambda p: p.stem
+)
+def test_each_command_prints_what_the_page_says(page, tmp_path, monkeypatch, capfd):
     """In a folder with the page's files."""
     pytest.importorskip("tensorrt_rtx", reason="tensorrt-rtx is not installed")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path / "cache"))
-    for section in sections.sections(PAGE):
+    for section in sections.sections(page):
         for block in section.blocks:
             if block.name is not None:
                 (tmp_path / block.name).write_text(block.text, encoding="utf-8")
+            elif block.language == "python":
+                exec(compile(block.text, page.name, "exec"), {})
             elif block.language == "console":
                 for command, expected in sections.commands(block):
                     monkeypatch.setattr(sys, "argv", shlex.split(command))

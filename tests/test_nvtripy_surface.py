@@ -1,6 +1,6 @@
 """A program for nvtripy calls our operators as they are called there, with the same dtypes.
 
-What differs is listed in `docs/nvtripy.md`, and nothing is listed that does not differ.
+What differs is listed in `docs/coming-from-nvtripy.md`, and nothing is listed that does not differ.
 """
 
 import inspect

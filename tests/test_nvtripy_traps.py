@@ -469,7 +469,7 @@ def test_a_module_cannot_be_hashed_in_nvtripy():
     assert len({first, second, first}) == 2
 
 
-# --- what nvtripy's own code gets wrong (docs/nvtripy.md has the decisions) ---
+# --- what nvtripy's own code gets wrong (docs/coming-from-nvtripy.md has the decisions) ---
 
 
 def test_dimensions_that_are_not_there_are_refused():

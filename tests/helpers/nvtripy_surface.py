@@ -1,7 +1,7 @@
 """nvtripy's surface beside ours: how functions are called, and which dtypes go together.
 
 What nvtripy offers is in `fixtures/nvtripy.yaml`; what differs on purpose is a list in
-`docs/nvtripy.md`.
+`docs/coming-from-nvtripy.md`.
 """
 
 import inspect
@@ -92,8 +92,8 @@ ENTRIES = [_entry(name, group) for group in ("operators", "methods") for name in
 
 @cache
 def differences() -> Mapping[tuple[str, str], str]:
-    """What `docs/nvtripy.md` lists: `relu` and `dtypes` lead to the reason."""
-    text = (ROOT / "docs/nvtripy.md").read_text(encoding="utf-8")
+    """What `docs/coming-from-nvtripy.md` lists: `relu` and `dtypes` lead to the reason."""
+    text = (ROOT / "docs/coming-from-nvtripy.md").read_text(encoding="utf-8")
     found: dict[tuple[str, str], str] = {}
     for names, aspect, reason in re.findall(
         r"^- ((?:`[\w. ]+`(?:, )?)+) \((\w+)\): (.+)", text, re.MULTILINE

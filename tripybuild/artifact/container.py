@@ -56,6 +56,7 @@ from tripybuild.artifact.zip_layout import (
 from tripybuild.documents.json_reader import count_entries
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process.atomic_write import atomic_write
+from tripybuild.process.file_access import read_into
 from tripybuild.process.hashing import ALGORITHMS, LARGE
 
 NAME = re.compile(r"[A-Za-z0-9_=,+-][A-Za-z0-9_.=,+-]*(/[A-Za-z0-9_=,+-][A-Za-z0-9_.=,+-]*)*")
@@ -318,7 +319,7 @@ class Container:
 
     def _fill(self, space: memoryview, offset: int) -> None:
         while space:
-            count = os.preadv(self._file.fileno(), [space], offset)
+            count = read_into(self._file.fileno(), space, offset)
             if not count:
                 raise self._refusal("truncated", "it became shorter while it was read")
             space, offset = space[count:], offset + count

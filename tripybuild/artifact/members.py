@@ -14,6 +14,7 @@ from typing import BinaryIO
 from tripybuild.artifact.file_errors import unreadable_error
 from tripybuild.artifact.manifest import MemberRecord
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.process.file_access import READ_FLAGS, read_at
 from tripybuild.process.hashing import ALGORITHMS, LARGE, algorithm
 
 PIECE = 1 << 20
@@ -38,7 +39,7 @@ class OpenFile:
 
     def __init__(self, path: Path, *, spare: bool = False) -> None:
         self.name = str(path)
-        self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        self._descriptor = os.open(path, READ_FLAGS)
         if not stat.S_ISREG(os.fstat(self._descriptor).st_mode):
             raise NotRegularError(errno.EINVAL, "it is not a regular file")
         self._spare = spare
@@ -123,7 +124,7 @@ def pieces(content: Content) -> Iterator[memoryview]:
     end = content.offset + content.size
     try:
         for position in range(content.offset, end, PIECE):
-            piece = os.pread(content.file.fileno(), min(PIECE, end - position), position)
+            piece = read_at(content.file.fileno(), min(PIECE, end - position), position)
             yield memoryview(piece)
     except OSError as error:
         raise unreadable_error(str(content), error) from error

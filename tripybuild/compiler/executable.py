@@ -28,6 +28,7 @@ from tripybuild.targets.compiled_model import WEIGHTS, CompiledEntry, CompiledMo
 from tripybuild.targets.executable_file import check_manifest
 from tripybuild.targets.protocol import Loader, Run
 from tripybuild.targets.table import SUFFIX
+from tripybuild.trace.notebook_html import entry_html
 
 # Programs in memory, which take megabytes each, and sizes that they are known to serve. Those that
 # were there longest are read again from the cache when they are asked for.
@@ -66,6 +67,10 @@ class ExecutableEntry(CompiledEntry):
         takes = ", ".join(f"{name}: {each}" for name, each in self.signature.inputs.items())
         gives = ", ".join(f"{name}: {tensor_text(each)}" for name, each in self.outputs.items())
         return f"({takes}) -> ({gives})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a table of inputs and outputs."""
+        return entry_html(repr(self).partition(":")[0].strip("<"), self.manifest)
 
     @property
     def inputs(self) -> Mapping[str, Any]:
@@ -179,6 +184,12 @@ class Executable(CompiledModel):
     def __repr__(self) -> str:
         entries = ", ".join(f"{name}{each.types()}" for name, each in self.entries.items())
         return f"<Executable {self.manifest['model']} for {self.manifest['target']}: {entries}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the inputs and outputs of each entry."""
+        about = f"{self.manifest['model']} for {self.manifest['target']}"
+        named = ((f"{about}: {name}" if name else about, e) for name, e in self.entries.items())
+        return "".join(entry_html(label, each.manifest) for label, each in named)
 
     def __getattr__(self, name: str) -> ExecutableEntry:
         """The entry of a name: `executable.encode`."""

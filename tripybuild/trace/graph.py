@@ -47,6 +47,12 @@ class Graph:
     laws: tuple[DeferredLaw, ...] = ()
     """What each call decides beside the laws of its operations."""
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the signature and a picture."""
+        from tripybuild.trace.notebook_html import graph_html  # noqa: PLC0415 - in notebooks alone
+
+        return graph_html(self)
+
     @cached_property
     def operations(self) -> tuple[TraceOp, ...]:
         """What the outputs need beyond inputs and weights, in the order of recording."""

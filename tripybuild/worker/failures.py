@@ -77,7 +77,7 @@ def crash_diagnostic(
     target: str, status: int | None, notes: tuple[str, ...], mapped: Sequence[str] = ()
 ) -> Diagnostic:
     """It ended with a status, or is there and talks nonsense."""
-    if status == -signal.SIGBUS and mapped:
+    if _ended_by(status, "SIGBUS") and mapped:
         files = ", ".join(f"`{each}`" for each in mapped)
         message = f"the weights in {files} became fewer while the model was compiled"
         hint = "compile again when nothing writes to the file"
@@ -85,7 +85,7 @@ def crash_diagnostic(
         return Diagnostic("weights-changed", message, notes=notes, hint=hint)
     if status is not None and any(map(memory.reports_out_of_memory, notes)):
         return _memory_diagnostic(target, notes)
-    if status == -signal.SIGKILL:
+    if _ended_by(status, "SIGKILL"):
         return _memory_diagnostic(target, (*notes, "the process was killed from outside"))
     if status is None or status == 0:
         reason = "gave a malformed reply"
@@ -96,6 +96,11 @@ def crash_diagnostic(
     message = f"The `{target}` compiler {reason}"
     hint = "print its input with `--emit`, and report the bug to the compiler's developers"
     return Diagnostic("compiler-crashed", message, notes=notes, hint=hint)
+
+
+def _ended_by(status: int | None, name: str) -> bool:
+    """Whether a process ended by a signal, which not every system has."""
+    return bool(status) and status == -getattr(signal, name, 0)
 
 
 def _signal(number: int) -> str:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def explain(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME]", help="What to explain; all names without it."),
+        typer.Argument(metavar="NAME", help="What to explain; all names without it."),
     ] = None,
     *,
     registry: Registries = None,
@@ -71,7 +71,7 @@ def explain(
 def show_schemas(
     kind: Annotated[
         str | None,
-        typer.Argument(metavar="[KIND]", help="The kind of file; all of them without it."),
+        typer.Argument(metavar="KIND", help="The kind of file; all of them without it."),
     ] = None,
 ) -> CommandResult:
     """Print the path of a JSON schema, such as that of model files.

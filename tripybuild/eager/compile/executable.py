@@ -49,6 +49,10 @@ class Executable:
         self.__signature__ = call.signature(public.Tensor)
         self._stream: Stream | None = None
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the inputs and outputs."""
+        return self.program._repr_html_()
+
     @property
     def output_infos(self) -> dict[str, OutputInfo]:
         """What it gives: dtypes and shapes, by the outputs' names."""

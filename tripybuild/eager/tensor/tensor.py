@@ -21,6 +21,7 @@ from tripybuild.frontend.checks.call_site import call_at
 from tripybuild.frontend.guard import PROTOCOL, missing_member
 from tripybuild.frontend.sizes import StaticSize, in_trace, static_sizes
 from tripybuild.frontend.tensor import PACKAGES, Tensor as Traced
+from tripybuild.trace import notebook_html
 from tripybuild.trace.constants import constant
 from tripybuild.trace.location import Location, caller_location
 from tripybuild.trace.values import Value
@@ -212,6 +213,16 @@ class Tensor(Conversions, Traced, metaclass=_Kind, of_values=True):
         apart = "\n    " if "\n" in text else ""
         body = text.replace("\n", "\n    ").replace("\n    \n", "\n\n")
         return f"tensor({apart}{body},{apart or ' '}{about})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the values, where they are known."""
+        try:
+            array = array_of(self.value)
+        except UnknownValueError:
+            return notebook_html.caption(super().__repr__())
+        shape = notebook_html.shape_text(array.shape)
+        about = notebook_html.caption(f"tensor {self.dtype}{shape} on {self.device}")
+        return about + notebook_html.values_table(array)
 
     def __copy__(self) -> Self:
         """Another tensor that holds the same."""

@@ -4,7 +4,6 @@ TensorRT hands out an engine in pieces as it serializes it. To hold all of it in
 to write and measure it afterwards, took a quarter of the time in which one of 650 MB is built.
 """
 
-import fcntl
 import mmap
 import os
 from collections import deque
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.process.file_access import WRITE_FLAGS, write_at
 from tripybuild.process.hashing import ContentDigest, StreamingDigest
 
 STRETCH = 1 << 24  # bytes that are written at once
@@ -58,7 +58,7 @@ class SequentialFile:
             self._open()
         while self._filled:
             try:
-                count = os.pwrite(self._descriptor, self._stretch[: self._filled], self._position)
+                count = write_at(self._descriptor, self._stretch[: self._filled], self._position)
             except OSError:
                 if not self._direct:
                     raise
@@ -71,8 +71,7 @@ class SequentialFile:
             self._filled -= count
 
     def _open(self) -> None:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
-        self._descriptor = os.open(self._path, flags, 0o666)
+        self._descriptor = os.open(self._path, WRITE_FLAGS, 0o666)
         if self._direct:
             self._set_flags(DIRECT)
 
@@ -82,6 +81,8 @@ class SequentialFile:
         self._direct = False
 
     def _set_flags(self, flag: int) -> None:
+        import fcntl  # noqa: PLC0415 - where there is `O_DIRECT`
+
         try:
             fcntl.fcntl(self._descriptor, fcntl.F_SETFL, flag)
         except OSError:
