@@ -25,7 +25,7 @@ from tripybuild.language_server.catalog import (
 )
 from tripybuild.language_server.descriptions import type_summary
 from tripybuild.language_server.names import Owner, Symbol
-from tripybuild.language_server.occurrences import TOP, NameIndex, owner_of
+from tripybuild.language_server.occurrences import OF_FILES, TOP, NameIndex, owner_of
 from tripybuild.language_server.schema_keys import describe_key, keys_at, values_at
 from tripybuild.language_server.source_text import OutlinePlace
 from tripybuild.language_server.workspace import EditedFile, catalog_for, checkpoint_of
@@ -128,8 +128,8 @@ def _snippet_items(file: EditedFile, place: OutlinePlace) -> Iterator[Completion
             name = re.split(r"[:= ]", text.lstrip("*"))[0]
             if name:
                 yield CompletionItem(f"{name}=", kind=Kind.Variable, detail=text, documentation=doc)
-    yield from _symbols(file, owner, None)
     makes = PARTS in place.path
+    yield from _symbols(file, owner, set(OF_FILES) if makes else None)
     if not file.analysis.is_declaration or {"decompose", "shortcut", "call"} & {*place.path}:
         for name in sorted(catalog.operators):
             yield _callable(name, Kind.Function, "operator", 2 if makes else 1)
@@ -286,7 +286,7 @@ def call_form(file: EditedFile, owner: Owner, name: str, path: Location) -> Call
     if space in SPACES:
         return builder_call(space, last)
     index = file.analysis.names
-    symbol = index.lookup(owner, name)
+    symbol = index.lookup(owner, name, made=PARTS in path)
     if symbol is None:
         return catalog_for(file.analysis).call(name)
     for place in index.definitions_of(symbol):

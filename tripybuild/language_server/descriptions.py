@@ -10,8 +10,8 @@ from tripybuild.errors.diagnostics import Diagnostic, Span
 from tripybuild.language_server.catalog import SPACES, Catalog
 from tripybuild.language_server.findings import Findings, type_text, variables_at
 from tripybuild.language_server.hints import join_types
-from tripybuild.language_server.names import Occurrence, Symbol, entries
-from tripybuild.language_server.occurrences import FILE, owner_of
+from tripybuild.language_server.names import FILE, Occurrence, Symbol, entries
+from tripybuild.language_server.occurrences import owner_of
 from tripybuild.language_server.schema_keys import describe_key
 from tripybuild.language_server.workspace import EditedFile, catalog_for, checkpoint_of
 from tripybuild.process.memory import format_bytes

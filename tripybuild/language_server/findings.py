@@ -69,12 +69,21 @@ class Findings:
         paths = sum(isinstance(each, str) for each in kept)
         if isinstance(described, str) and paths >= MOST_PATHS:  # a deep model has many of a part
             return
-        if described is not None and len(kept) < MOST_SEEN and described not in kept:
+        # Two sizes may be equal for some calls alone, so that values are compared as they look.
+        if (
+            described is not None
+            and len(kept) < MOST_SEEN
+            and _look(described) not in map(_look, kept)
+        ):
             kept.append(described)
 
     def seen(self, path: Path, location: Location) -> list[object]:
         """The values of a place."""
         return self.values.get((path.as_posix(), location), [])
+
+
+def _look(value: object) -> tuple[type, str]:
+    return type(value), str(value)
 
 
 def plain_value(value: object) -> object:

@@ -15,6 +15,10 @@ from tripybuild.documents.document import Document
 from tripybuild.errors.diagnostics import Span
 
 Owner = Location  # the location of the part that a name is of
+FILE: Owner = ("",)  # of what all parts of a file see
+MADE = frozenset(
+    (each,) for each in ("parts", "inputs", "weights", "state", "sizes", "requires", "ranges")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,7 @@ class Occurrence:
         space: What stands before the dot in `trt.add`; empty without one.
         is_call: Whether it is called.
         is_word: Whether it is a keyword of a call, which no vocabulary knows.
+        is_open: Whether it stands behind a dot of what only a build knows.
     """
 
     name: str
@@ -57,6 +62,7 @@ class Occurrence:
     space: str = ""
     is_call: bool = False
     is_word: bool = False
+    is_open: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +72,14 @@ class SnippetText:
     location: Location
     text: str
     owner: Owner
+    origin: tuple[int, int] | None = None
+    """Its line and column, from zero, where the text is that of the file and no scalar's."""
+
+    @property
+    def is_made(self) -> bool:
+        """Whether it is read when a part is made, which sees no inputs, parts and steps."""
+        at = self.location[len(self.owner) :] if self.owner != FILE else self.location
+        return at[:1] in MADE
 
 
 @lru_cache(maxsize=8192)
@@ -89,8 +103,8 @@ class DeclaredNames(Protocol):
 
     document: Document
 
-    def lookup(self, owner: Owner, name: str) -> Symbol | None:
-        """What a name means in a part."""
+    def lookup(self, owner: Owner, name: str, *, made: bool = False) -> Symbol | None:
+        """What a name means in a part, or where it is made."""
 
     def member(self, owner: Owner, name: str) -> Symbol | None:
         """What a part itself has under a name."""
@@ -171,7 +185,7 @@ class SnippetWalk:
 
     def _name(self, node: ast.Name, *, is_call: bool) -> None:
         if not any(node.id in names for names in self.local):
-            symbol = self.index.lookup(self.snippet.owner, node.id)
+            symbol = self._lookup(node.id)
             self._add(node.id, node.lineno, node.col_offset, symbol, is_call=is_call)
 
     def _attribute(self, node: ast.Attribute, *, is_call: bool) -> None:
@@ -179,19 +193,23 @@ class SnippetWalk:
         line, column = node.end_lineno or node.lineno, (node.end_col_offset or 0) - len(node.attr)
         space = node.value.id if isinstance(node.value, ast.Name) else "."
         symbol = next(iter(self._members(node)), None)
-        self._add(node.attr, line, column, symbol, space=space, is_call=is_call)
+        is_open = symbol is None and not self._members(node.value)
+        self._add(node.attr, line, column, symbol, space=space, is_call=is_call, is_open=is_open)
+
+    def _lookup(self, name: str) -> Symbol | None:
+        return self.index.lookup(self.snippet.owner, name, made=self.snippet.is_made)
 
     def _members(self, node: ast.expr) -> list[Symbol]:
         """The declared names that an expression of names and dots can mean."""
-        index, owner = self.index, self.snippet.owner
+        index = self.index
         match node:
             case ast.Name(id=name):
-                found = index.lookup(owner, name)
+                found = self._lookup(name)
                 return [found] if found else []
             case ast.Subscript(value=value):
                 return self._members(value)
             case ast.Attribute(value=ast.Name(id="next"), attr=name):
-                found = index.lookup(owner, name)
+                found = index.lookup(self.snippet.owner, name)
                 return [found] if found else []
             case ast.Attribute(value=value, attr=name):
                 parts = (d for part in self._members(value) for d in index.definitions_of(part))
@@ -228,14 +246,22 @@ class SnippetWalk:
         space: str = "",
         is_call: bool = False,
         is_word: bool = False,
+        is_open: bool = False,
     ) -> None:
         row = self.rows[line - 1] if line <= len(self.rows) else ""
         column += self.shift if line == 1 else 0
         if not row.isascii():
             column = len(row.encode()[:column].decode(errors="replace"))
-        at = self.snippet.location
-        span = self.index.document.snippet_span(at, line, column, line, column + len(name))
+        at, origin = self.snippet.location, self.snippet.origin
+        document = self.index.document
+        if origin is None:
+            span = document.snippet_span(at, line, column, line, column + len(name))
+        else:
+            number, start = origin[0] + line, column + (origin[1] if line == 1 else 0) + 1
+            span = Span(document.path, number, start, number, start + len(name))
         if span.line == span.end_line and span.end_column - span.column == len(name):
-            self.found.append(Occurrence(name, span, symbol, at, False, space, is_call, is_word))
+            self.found.append(
+                Occurrence(name, span, symbol, at, False, space, is_call, is_word, is_open)
+            )
         elif symbol is not None:
             self.unplaced.add(symbol)

@@ -19,9 +19,9 @@ from tripybuild.documents.document import read
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.language.vocabulary import PYTHON
 from tripybuild.language_server.analysis import analyze
+from tripybuild.language_server.catalog import SPACES
 from tripybuild.language_server.descriptions import stored_weights
-from tripybuild.language_server.names import Occurrence, Symbol, entries
-from tripybuild.language_server.occurrences import FILE
+from tripybuild.language_server.names import FILE, Occurrence, Symbol, entries
 from tripybuild.language_server.source_text import SourceText
 from tripybuild.language_server.workspace import (
     EditedFile,
@@ -29,6 +29,7 @@ from tripybuild.language_server.workspace import (
     catalog_for,
     uri_of,
 )
+from tripybuild.model.config import CONFIG
 from tripybuild.schema.model.file_references import is_inside
 from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.vocabulary import SHAPE
@@ -38,6 +39,7 @@ RENAMED = frozenset(
     {"size", "dynamic size", "part", "step", "input", "constant", "definition", "state"}
     | {"weight", "prepared weight", "output"}
 )
+MEMBERS = frozenset({"part", "weight", "state", "prepared weight"})
 SYMBOLS = {
     "inputs": SymbolKind.Variable,
     "sizes": SymbolKind.Constant,
@@ -181,6 +183,11 @@ def renameable(file: EditedFile, line: int, column: int) -> tuple[Symbol, Span]:
     if symbol in names.unplaced:
         hint = "write the texts that read it on one line, or below `|`"
         raise _refusal(f"`{symbol.name}` is read in a folded text", hint)
+    for each in names.occurrences:
+        unknown = each.is_open and each.space not in SPACES and each.space != CONFIG
+        if unknown and each.name == symbol.name and symbol.kind in MEMBERS:
+            hint = f"its part is not known before the model is built, in line {each.span.line}"
+            raise _refusal(f"`.{each.name}` may mean this {symbol.kind}", hint)
     if file.analysis.parsed[0] is None or file.analysis.parsed[1]:
         raise _refusal("the file is not YAML that can be read: mend it first")
     return symbol, occurrence.span

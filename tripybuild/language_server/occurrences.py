@@ -12,8 +12,9 @@ from functools import cached_property
 
 from tripybuild.documents.composer import Location
 from tripybuild.documents.document import Document
-from tripybuild.errors.diagnostics import Span
+from tripybuild.errors.diagnostics import LINE_BREAK, Span
 from tripybuild.language_server.names import (
+    FILE,
     Occurrence,
     Owner,
     SnippetText,
@@ -22,8 +23,8 @@ from tripybuild.language_server.names import (
     entries,
     syntax_tree,
 )
+from tripybuild.schema.kinds import DEFINE
 
-FILE: Owner = ("",)  # of what all parts of a file see
 TOP: Owner = ()
 STEPS = ("steps", "next", "outputs")
 HELD = ("inputs", "parts", "constants", "weights", "prepared", "state", *STEPS)
@@ -43,6 +44,7 @@ KINDS = {
     "infer": "size",
     "attributes": "attribute",
 }
+OF_FILES = frozenset({"size", "dynamic size", "dtype", "definition", "used definition"})
 LONGEST = 20_000  # characters of a snippet that is looked at
 
 
@@ -85,11 +87,12 @@ class NameIndex:
         for owner, location in self._references():
             self._add_key(owner, location)
 
-    def lookup(self, owner: Owner, name: str) -> Symbol | None:
-        """What a name means in a part."""
+    def lookup(self, owner: Owner, name: str, *, made: bool = False) -> Symbol | None:
+        """What a name means in a part, or where it is made, which knows sizes and definitions."""
         around = [owner, TOP] if owner[:1] == ("entries",) else [owner]
-        found = (self.symbols.get((each, name)) for each in (*around, FILE))
-        return next(filter(None, found), None)
+        found = filter(None, (self.symbols.get((each, name)) for each in (*around, FILE)))
+        is_known = made and self.kind in {"model", DEFINE, "module"}
+        return next((each for each in found if not is_known or each.kind in OF_FILES), None)
 
     def member(self, owner: Owner, name: str) -> Symbol | None:
         """What a part itself has under a name."""
@@ -188,9 +191,12 @@ class NameIndex:
                 parts = shape.slice.elts if isinstance(shape.slice, ast.Tuple) else [shape.slice]
                 for part in parts:
                     each = part.value if isinstance(part, ast.Starred) else part
-                    if isinstance(each, ast.Name) and self.lookup(snippet.owner, each.id) is None:
+                    if isinstance(each, ast.Name) and self._is_new(snippet.owner, each.id):
                         owner = FILE if outermost else snippet.owner
                         self._declare("dynamic size", each.id, owner, snippet.location)
+
+    def _is_new(self, owner: Owner, name: str) -> bool:
+        return self.lookup(owner, name, made=True) is None
 
     def _add_declaration(self, symbol: Symbol) -> None:
         key = symbol.key[-1]
@@ -264,6 +270,20 @@ class NameIndex:
             yield from self._below(("test", "inputs", name, "below"), TOP)
         yield from self._below(("test", "along"), TOP)
 
+    def _list_text(self, at: Location) -> str | None:
+        """A list in brackets as it is written, which is one expression."""
+        if not self.document.is_flow(at):
+            return None
+        span = self.document.span(at)
+        lines = self._text_lines[span.line - 1 : span.end_line]
+        lines[-1] = lines[-1][: span.end_column - 1]
+        lines[0] = lines[0][span.column - 1 :]
+        return "\n".join(lines)
+
+    @cached_property
+    def _text_lines(self) -> list[str]:
+        return LINE_BREAK.split(self.document.text)
+
     def _below(self, at: Location, owner: Owner) -> Iterator[SnippetText]:
         value = self.document.at(at)
         if isinstance(value, str):
@@ -272,6 +292,10 @@ class NameIndex:
             for key in value:
                 if key not in {"doc", "message", "hint", "why", "says"}:
                     yield from self._below((*at, key), owner)
+        elif isinstance(value, list) and (text := self._list_text(at)) is not None:
+            # YAML takes `[block(i, 2) for i in range(3)]` apart at its commas.
+            span = self.document.span(at)
+            yield SnippetText(at, text, owner, (span.line - 1, span.column - 1))
         elif isinstance(value, list):
             for index in range(len(value)):
                 yield from self._below((*at, index), owner)

@@ -9,7 +9,8 @@ from lsprotocol.types import Position
 
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.language_server import completion, descriptions, hints, navigation, repairs
-from tripybuild.language_server.analysis import kind_of_text
+from tripybuild.language_server.analysis import analyze, kind_of_text
+from tripybuild.language_server.findings import find
 from tripybuild.language_server.source_text import SourceText
 from tripybuild.language_server.workspace import Workspace, analysis_findings
 
@@ -59,6 +60,46 @@ def test_no_cut_of_a_file_ends_the_server():
         line = cut.count("\n", 0, start)
         for column in (0, start - (cut.rfind("\n", 0, start) + 1)):
             ask_everything(file, space, line, column)
+
+
+def test_specs_have_no_problems():
+    """What a build tells is kept without a question that only a call can answer."""
+    for name in ("gemma3", "clip", "detr", "bart"):
+        text = (ROOT / f"specs/{name}.yaml").read_text(encoding="utf-8")
+        _, file = opened(text, built=True)
+        assert file.findings.diagnostics == []
+
+
+@pytest.mark.parametrize("name", ["llama", "convnext"])
+def test_a_spec_whose_names_are_all_others_is_the_same_model(name):
+    path = ROOT / f"specs/{name}.yaml"
+    text = before = path.read_text(encoding="utf-8")
+    _, file = opened(text, path)
+    symbols = [s for s in file.analysis.names.symbols.values() if s.kind in navigation.RENAMED]
+    for number, symbol in enumerate(symbols):
+        _, file = opened(text, path)
+        names = file.analysis.names.occurrences
+        place = next(o.span for o in names if o.symbol and is_same(o.symbol, symbol))
+        found = navigation.rename(file, place.line - 1, place.column - 1, f"other{number}")
+        lines = list(file.analysis.source.lines)
+        for edit in sorted(found.changes[file.uri], key=lambda e: -e.range.start.character):
+            start, end = edit.range.start, edit.range.end
+            line = lines[start.line]
+            lines[start.line] = line[: start.character] + edit.new_text + line[end.character :]
+        text = "\n".join(lines)
+    assert len(symbols) > 50
+    costs = []
+    for each in (before, text):
+        findings = find(analyze(path, each), {})
+        assert findings.diagnostics == []
+        rows = findings.checked.entries[""].costs.rows()
+        costs.append([(row.flops, row.bytes, row.parameters) for row in rows])
+    assert costs[0] == costs[1]
+
+
+def is_same(one, other):
+    """Whether two names are one; the part around it may be called otherwise by now."""
+    return (one.kind, one.name) == (other.kind, other.name)
 
 
 @pytest.mark.parametrize(
