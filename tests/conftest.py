@@ -12,6 +12,8 @@ from tripybuild.testing.skip_report import report_skips
 
 # ONNX Runtime sends what it runs to its makers where this is not set before it is imported.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+# What is printed does not depend on how fast this machine is.
+os.environ.setdefault("TRIPYBUILD_PROGRESS", "off")
 
 
 def pytest_addoption(parser):

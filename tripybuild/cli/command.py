@@ -8,7 +8,8 @@ import functools
 import inspect
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -16,20 +17,31 @@ import typer
 
 from tripybuild.cli.console import (
     DiagnosticFormat,
+    GuardedStream,
     OutputError,
+    line_guard,
     report,
     write_data,
     write_json,
     write_note,
+    write_problem,
 )
 from tripybuild.cli.interrupts import INTERRUPTED
-from tripybuild.cli.usage_errors import CODES as USAGE_CODES, USAGE
+from tripybuild.cli.progress import show_progress
+from tripybuild.cli.usage_errors import CODES as USAGE_CODES, USAGE, conflict
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.errors.logger import logger
 from tripybuild.process.memory import is_out_of_memory, memory_error
 
 TRACEBACK = "TRIPYBUILD_TRACEBACK"
 FAILED, CLOSED = 1, 141
 
+VERBOSE = ("verbose", "timing")
+
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Say what takes how long, and what the cache had.")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors and answers.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 Format = Annotated[DiagnosticFormat, typer.Option("--format", help="Output format of diagnostics.")]
 
@@ -52,15 +64,28 @@ def command(work: Callable[..., CommandResult]) -> Callable[..., None]:
     diagnostics.
     """
     own = inspect.signature(work)
-    shared = {"json": (Json, False), "form": (Format, DiagnosticFormat.FULL)}
+    shared = {
+        "verbose": (Verbose, False),
+        "quiet": (Quiet, False),
+        "json": (Json, False),
+        "form": (Format, DiagnosticFormat.FULL),
+    }
 
     @functools.wraps(work)
     def run(*, json: bool, form: DiagnosticFormat, **options: Any) -> None:
-        if "json" in own.parameters:
-            options["json"] = json
-        if "form" in own.parameters:
-            options["form"] = form
-        code = conclude(lambda: work(**options), json=json, form=form)
+        verbose, quiet = options.pop("verbose"), options.pop("quiet")
+        shown = {"json": json, "form": form}
+        options |= {name: each for name, each in shown.items() if name in own.parameters}
+
+        def shown_work() -> CommandResult:
+            with _levels(verbose=verbose, quiet=quiet, json=json):
+                silent = quiet or json
+                how = {"silent": silent, "verbose": verbose}
+                with show_progress(work.__name__, options, **how):
+                    return work(**options)
+
+        line_guard.quiet = quiet
+        code = conclude(shown_work, json=json, form=form)
         if code:
             raise typer.Exit(code)
 
@@ -73,6 +98,26 @@ def command(work: Callable[..., CommandResult]) -> Callable[..., None]:
     run.__signature__ = signature  # type: ignore[attr-defined]
     run.__annotations__ = {name: each.annotation for name, each in signature.parameters.items()}
     return run
+
+
+@contextmanager
+def _levels(*, verbose: bool, quiet: bool, json: bool) -> Iterator[None]:
+    """Let the logger say more or less inside of a `with` block."""
+    if verbose and (quiet or json):
+        message = f"`-v` says more, and `{'-q' if quiet else '--json'}` less"
+        raise conflict(message, "leave out one of them", "-v")
+    before, output = logger.verbosity, logger.output
+    if verbose:
+        named = {path: {*levels, *VERBOSE} for path, levels in before.items()}
+        logger.verbosity = named
+    elif quiet:
+        logger.verbosity = "error"
+    if output == "stderr":
+        logger.output = GuardedStream()  # type: ignore[assignment] # it writes, as a file does
+    try:
+        yield
+    finally:
+        logger.verbosity, logger.output = before, output
 
 
 def conclude(work: Callable[[], CommandResult], *, json: bool, form: DiagnosticFormat) -> int:
@@ -133,5 +178,5 @@ def handle_output_error(error: OSError) -> int:
             if stream is not None:
                 os.dup2(nowhere.fileno(), stream.fileno())
     if not closed:
-        write_note(f"error[output-unwritable]: the output cannot be written: {error.strerror}")
+        write_problem(f"error[output-unwritable]: the output cannot be written: {error.strerror}")
     return CLOSED if closed else FAILED

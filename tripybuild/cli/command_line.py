@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from tripybuild.errors.diagnostics import Span
 
 PROGRAM, NAME = "tripybuild", "<command line>"
+COMPLETION = f"_{PROGRAM.upper()}_COMPLETE"  # the variable by which a shell asks
 
 
 class Word(NamedTuple):

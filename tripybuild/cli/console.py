@@ -8,7 +8,8 @@ import linecache
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from typing import TextIO
@@ -26,6 +27,7 @@ from tripybuild.errors.diagnostics import (
 
 STDIN = "-"
 WIDTH, LEAST_WIDTH = 120, 60  # columns
+TIMING = "==== Timing ====\n"  # what the logger writes above a time; here it is one line
 DIM, PLAIN = "\x1b[2m", "\x1b[0m"
 
 
@@ -36,13 +38,57 @@ class DiagnosticFormat(StrEnum):
     CONCISE = "concise"
 
 
+def _nothing() -> None:
+    """Do nothing."""
+
+
+@dataclass(slots=True)
+class LineGuard:
+    """What keeps texts and a changing line apart.
+
+    Args:
+        hide: Clears the line before a text is written.
+        erase_now: Clears it where the process ends at once.
+        quiet: Whether errors alone are written.
+    """
+
+    hide: Callable[[], None] = _nothing
+    erase_now: Callable[[], None] = _nothing
+    quiet: bool = False
+
+    def reset(self) -> None:
+        """There is no changing line any more."""
+        self.hide = self.erase_now = _nothing
+
+
+line_guard = LineGuard()
+
+
+class GuardedStream:
+    """Stderr for other writers: they clear the changing line, too."""
+
+    def write(self, text: str) -> int:
+        """Write a text as it is."""
+        line_guard.hide()
+        return 0 if sys.stderr is None else sys.stderr.write(text.removeprefix(TIMING))
+
+    def flush(self) -> None:
+        """Write what waits."""
+        if sys.stderr is not None:
+            sys.stderr.flush()
+
+    def isatty(self) -> bool:
+        """Whether it is a terminal."""
+        return is_terminal()
+
+
 def uses_color() -> bool:
     """Whether stderr shows color: a terminal does, unless the environment objects."""
     if os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("FORCE_COLOR"):
         return True
-    return _is_terminal() and os.environ.get("TERM") != "dumb"
+    return is_terminal() and os.environ.get("TERM") != "dumb"
 
 
 class OutputError(OSError):
@@ -57,6 +103,7 @@ def write_data(text: str) -> None:
 def write_piece(text: str) -> None:
     """Write a piece of a line to stdout, where it is seen at once."""
     if sys.stdout is not None:
+        line_guard.hide()
         try:
             sys.stdout.write(HIDDEN.sub("\ufffd", text))
             sys.stdout.flush()
@@ -64,8 +111,14 @@ def write_piece(text: str) -> None:
             raise OutputError(error.errno, error.strerror) from error
 
 
-def write_note(text: str) -> None:
-    """Write what was done to stderr."""
+def write_note(text: str, *, is_styled: bool = False) -> None:
+    """Write what was done to stderr, unless errors alone are wanted."""
+    if not line_guard.quiet:
+        _write(sys.stderr, text if is_styled else HIDDEN.sub("\ufffd", text))
+
+
+def write_problem(text: str) -> None:
+    """Write a line about what went wrong to stderr."""
     _write(sys.stderr, HIDDEN.sub("\ufffd", text))
 
 
@@ -92,20 +145,6 @@ def report(diagnostics: Iterable[Diagnostic], form: DiagnosticFormat) -> None:
     if len(blocks) > 1:
         blocks.append(f"{len(blocks)} problems")
     _write(sys.stderr, "\n\n".join(blocks))
-
-
-class PhaseReporter:
-    """Progress reporter: finished phases and their durations."""
-
-    def __init__(self) -> None:
-        self._phase, self._began = "", 0.0
-
-    def __call__(self, phase: str, seconds: float) -> None:
-        """Note that a phase begins, so many seconds after the start."""
-        if self._phase and _is_terminal():
-            text = f" {HIDDEN.sub('', self._phase)} in {seconds - self._began:.2f}s"
-            _write(sys.stderr, f"{DIM}{text}{PLAIN}" if uses_color() else text)
-        self._phase, self._began = phase, seconds
 
 
 def table_lines(title: str, rows: Mapping[str, str]) -> Iterator[str]:
@@ -137,12 +176,20 @@ def _place(diagnostic: Diagnostic) -> tuple[bool, str, int, int]:
     return (True, "", 0, 0) if span is None else (False, span.path, span.line, span.column)
 
 
-def _is_terminal() -> bool:
+def is_terminal() -> bool:
+    """Whether stderr is a terminal."""
     return sys.stderr is not None and sys.stderr.isatty()
+
+
+def is_utf8() -> bool:
+    """Whether stderr takes any character."""
+    encoding = getattr(sys.stderr, "encoding", None) or ""
+    return encoding.lower().replace("-", "") == "utf8"
 
 
 def _write(stream: TextIO | None, text: str) -> None:
     if stream is not None and text:  # a closed stream is None
+        line_guard.hide()
         print(text, file=stream, flush=True)
 
 

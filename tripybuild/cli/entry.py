@@ -7,7 +7,7 @@ import signal
 def main() -> None:
     """Run the command line as a process of its own."""
     signal.signal(signal.SIGINT, lambda *_: os._exit(130))  # until there is more to do
-    from tripybuild.cli.interrupts import INTERRUPTED, Interrupts, end_amid_work  # noqa: PLC0415 - see above
+    from tripybuild.cli.interrupts import Interrupts, end_amid_work, leave  # noqa: PLC0415 - see above
 
     interrupts = Interrupts()
     interrupts.install()
@@ -17,11 +17,11 @@ def main() -> None:
     try:
         command()
     except KeyboardInterrupt:
-        os._exit(INTERRUPTED)
+        leave()
     except SystemExit as end:
         end_amid_work(end.code)
         raise
     finally:
         interrupts.working = False
         if interrupts.seen:  # whatever became of the exception
-            os._exit(INTERRUPTED)
+            leave()

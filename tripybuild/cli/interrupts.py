@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
+from tripybuild.cli.console import line_guard
 from tripybuild.process.native_work import is_work_left
 
 INTERRUPTED = 130  # 128 and the number of the signal, as shells have it
@@ -36,13 +37,19 @@ class Interrupts:
     def _handle(self, number: int, frame: FrameType | None) -> None:
         del number
         if not self.working or _loads(frame):
-            os._exit(INTERRUPTED)
+            leave()
         if not self.seen:
             self.seen = True
             if hasattr(signal, "SIGALRM"):
-                signal.signal(signal.SIGALRM, lambda *_: os._exit(INTERRUPTED))
+                signal.signal(signal.SIGALRM, lambda *_: leave())
                 signal.setitimer(signal.ITIMER_REAL, CLEANUP)
             raise KeyboardInterrupt
+
+
+def leave() -> None:
+    """End the process at once; no changing line stays on the terminal."""
+    line_guard.erase_now()
+    os._exit(INTERRUPTED)
 
 
 def _loads(frame: FrameType | None) -> bool:
@@ -57,7 +64,7 @@ def _loads(frame: FrameType | None) -> bool:
 def _unraisable(found: Any) -> None:
     """End where the interrupt was raised in a destructor or a callback, which go on without it."""
     if isinstance(found.exc_value, KeyboardInterrupt):
-        os._exit(INTERRUPTED)
+        leave()
     sys.__unraisablehook__(found)
 
 
@@ -91,7 +98,7 @@ def _watch(reader: int, left: threading.Event) -> None:
     """Wait for the signal, or for the end of the block, which closes the pipe."""
     while number := os.read(reader, 1):
         if number[0] == signal.SIGINT and not left.wait(GRACE):
-            os._exit(INTERRUPTED)
+            leave()
 
 
 def end_amid_work(status: object) -> None:

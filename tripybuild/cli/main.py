@@ -5,76 +5,71 @@ needs.
 """
 
 import contextlib
+import os
 import sys
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 
 from tripybuild.cli.command import CommandResult, conclude, handle_output_error
-from tripybuild.cli.command_line import PROGRAM, CommandLine
-from tripybuild.cli.commands.bench import bench_models
-from tripybuild.cli.commands.bisect import bisect_programs
-from tripybuild.cli.commands.check import check_model
-from tripybuild.cli.commands.compare import compare_programs
-from tripybuild.cli.commands.compile import compile_model
-from tripybuild.cli.commands.doctor import doctor
-from tripybuild.cli.commands.explain import explain, show_schemas
-from tripybuild.cli.commands.export import export_model
-from tripybuild.cli.commands.fmt import format_files
-from tripybuild.cli.commands.gen import generate
-from tripybuild.cli.commands.generate import generate_tokens
-from tripybuild.cli.commands.graph import draw_model
-from tripybuild.cli.commands.import_model import import_model
-from tripybuild.cli.commands.inspect import inspect_executable
-from tripybuild.cli.commands.lsp import serve_editor
-from tripybuild.cli.commands.new import new_model, new_operator
-from tripybuild.cli.commands.opt import optimize
-from tripybuild.cli.commands.profile import profile_model
-from tripybuild.cli.commands.run import run_executable
-from tripybuild.cli.commands.trace import trace_function
-from tripybuild.cli.commands.view import view_model
+from tripybuild.cli.command_line import COMPLETION, PROGRAM, CommandLine
 from tripybuild.cli.console import DiagnosticFormat
+from tripybuild.cli.help_texts import environment, examples
 from tripybuild.cli.interrupts import INTERRUPTED
 from tripybuild.cli.usage_errors import USAGE, set_command_line, usage_diagnostics
 
 # Typer exports no other name of it, and newer versions have their own copy of click.
 UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 
+COMMANDS = {
+    "gen": "gen:generate",
+    "fmt": "fmt:format_files",
+    "new op": "new:new_operator",
+    "new model": "new:new_model",
+    "explain": "explain:explain",
+    "schema": "explain:show_schemas",
+    "check": "check:check_model",
+    "compile": "compile:compile_model",
+    "import": "import_model:import_model",
+    "export": "export:export_model",
+    "trace": "trace:trace_function",
+    "run": "run:run_executable",
+    "generate": "generate:generate_tokens",
+    "bench": "bench:bench_models",
+    "compare": "compare:compare_programs",
+    "bisect": "bisect:bisect_programs",
+    "inspect": "inspect:inspect_executable",
+    "graph": "graph:draw_model",
+    "view": "view:view_model",
+    "profile": "profile:profile_model",
+    "opt": "opt:optimize",
+    "lsp": "lsp:serve_editor",
+    "doctor": "doctor:doctor",
+}
+"""The commands by name, in the order of the help: a module of `cli.commands`, and its function."""
+GROUPS = {"new": "Scaffold an operator or a model that works."}
+WIDEST = 100  # columns of a help
+
 app = typer.Typer(
     help="Declare operators and models in YAML; compile them to executables.",
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=environment(),
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDEST},
 )
-new = typer.Typer(
-    help="Scaffold an operator or a model that works.", rich_markup_mode=None, no_args_is_help=True
-)
-app.command("gen")(generate)
-app.command("fmt")(format_files)
-app.add_typer(new, name="new")
-new.command("op")(new_operator)
-new.command("model")(new_model)
-app.command("explain")(explain)
-app.command("schema")(show_schemas)
-app.command("check")(check_model)
-app.command("compile")(compile_model)
-app.command("import")(import_model)
-app.command("export")(export_model)
-app.command("trace")(trace_function)
-app.command("run")(run_executable)
-app.command("generate")(generate_tokens)
-app.command("bench")(bench_models)
-app.command("profile")(profile_model)
-app.command("compare")(compare_programs)
-app.command("bisect")(bisect_programs)
-app.command("inspect")(inspect_executable)
-app.command("graph")(draw_model)
-app.command("view")(view_model)
-app.command("opt")(optimize)
-app.command("lsp")(serve_editor)
-app.command("doctor")(doctor)
+groups = {
+    name: typer.Typer(help=text, rich_markup_mode=None, no_args_is_help=True)
+    for name, text in GROUPS.items()
+}
+for words, place in COMMANDS.items():
+    group, _, name = words.rpartition(" ")
+    module, _, function = place.partition(":")
+    work = getattr(import_module(f"tripybuild.cli.commands.{module}"), function)
+    (groups[group] if group else app).command(name, epilog=examples(words))(work)
+for name, commands in groups.items():
+    app.add_typer(commands, name=name)
 
 
 def _version(wanted: bool) -> None:
@@ -103,6 +98,10 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     line, root = CommandLine(sys.argv[1:]), typer.main.get_command(app)
     set_command_line(line, root)
+    if COMPLETION in os.environ:
+        from tripybuild.cli.completion import complete  # noqa: PLC0415 - a shell asks
+
+        sys.exit(complete(root))
     try:
         code = root.main(prog_name=PROGRAM, standalone_mode=False)
     except KeyboardInterrupt:

@@ -15,6 +15,7 @@ from tripybuild.cli.function_reference import program, record_program
 from tripybuild.cli.options import ArgumentSpec, InputFile, SizeAssignment
 from tripybuild.cli.usage_errors import wrong_argument
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.process.phases import begin_phase
 from tripybuild.targets.table import DEFAULT, TARGETS
 
 if TYPE_CHECKING:
@@ -163,6 +164,7 @@ def open_executable(
         from tripybuild.packages.libraries import register_packages  # noqa: PLC0415
 
         register_packages(registry)
+    begin_phase(f"load {path.name}")
     return programs.open_executable(load(path), path, entry)
 
 

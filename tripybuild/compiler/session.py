@@ -19,6 +19,7 @@ from tripybuild.model.libraries import Homes, no_libraries
 from tripybuild.model.model_graph import EntryGraph, ModelGraph, Origin
 from tripybuild.model.size_limits import check_graph_bytes
 from tripybuild.process.gc_pause import pause_gc
+from tripybuild.process.phases import END, begin_phase
 from tripybuild.targets.model_manifest import Buckets, add_buckets, check_range, manifest_of_model
 from tripybuild.targets.protocol import CompileRequest, Shapes, Target
 from tripybuild.targets.table import DEFAULT, check_name, find_target, forms, is_mlir, parse_target
@@ -31,8 +32,14 @@ from tripybuild.weights.source import WeightSource
 from tripybuild.worker import compiler_process
 from tripybuild.worker.failures import check_timeout
 
+DONE = "done"  # the phase that is none
 Progress = Callable[[str, float], None]
 Config = Path | Mapping[str, Any] | None
+
+
+def _tell_phase(phase: str, seconds: float) -> None:
+    del seconds
+    begin_phase(END if phase == DONE else phase)
 
 
 @pause_gc()
@@ -59,7 +66,8 @@ def compile_spec(
         sizes: Sizes and dtypes to put in the place of the file's own.
         shapes: Dynamic sizes to compile ahead of time beside the `opt` of each range; for TensorRT,
             to make optimization profiles of.
-        progress: Told the name of each phase and the seconds since the start.
+        progress: Told the name of each phase and the seconds since the start; by default, what
+            listens to `process.phases`.
         timeout: Seconds that the compiler may take.
         function: The only function of a module to build.
         homes: Says where the operators and modules of other registries are.
@@ -79,7 +87,7 @@ def compile_spec(
     timeout = None if timeout is None else check_timeout(timeout, "`timeout`")
     chosen.start()
     began = perf_counter()
-    tell = progress or (lambda phase, seconds: None)  # noqa: ARG005
+    tell = progress or _tell_phase
     if is_mlir(path):
         own: dict[str, Any] = {"sizes": sizes, "shapes": shapes, "buckets": buckets}
         _refuse_spec_options(path, **own, weights=weights, config=config)
@@ -88,10 +96,10 @@ def compile_spec(
         message = f"`{path}` is a spec, and has no function `{function}`"
         hint = "`--function` is for modules"
         raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
-    tell("build", 0.0)
+    tell("read the model", 0.0)
     built = build(path, sizes, homes=homes, config=ConfigChoice(config, weights))
     asked_for = sizes_to_compile(built, shapes)
-    tell("weights", perf_counter() - began)
+    tell("check the weights", perf_counter() - began)
     read = check_weights(built, weights)
     provenance = provenance_of(built, path)
     return compile_graph(
@@ -114,7 +122,7 @@ def compile_graph(
     target: Target,
     shapes: Mapping[str, Shapes],
     provenance: Mapping[str, Any],
-    tell: Callable[[str], None] = lambda _: None,
+    tell: Callable[[str], None] = lambda phase: _tell_phase(phase, 0.0),
     timeout: float | None = None,
     options: Mapping[str, Any] | None = None,
     buckets: Buckets | None = None,
@@ -154,7 +162,7 @@ def compile_graph(
     request = CompileRequest(built, read, manifest, tell, timeout, options)
     made = Executable.of(target.compile(request))
     made.warnings += [*built.warnings, *warnings]
-    tell("done")
+    tell(DONE)
     return made
 
 

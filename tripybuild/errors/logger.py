@@ -6,7 +6,8 @@ tp.logger.verbosity = {"eager": {"trace", "timing"}, "build": "mlir"}
 ```
 
 The environment says the same before a program begins: `TRIPYBUILD_LOG=trace,mlir`, or
-`TRIPYBUILD_LOG=eager=trace,build=mlir`, and `TRIPYBUILD_LOG_OUTPUT=stdout`. Invariant: a text
+`TRIPYBUILD_LOG=eager=trace,build=mlir`, and `TRIPYBUILD_LOG_OUTPUT=stdout`. A server listens by
+`tp.logger.output = "logging"`: messages go to `logging.getLogger("tripybuild")`. Invariant: a text
 that is not shown is not made.
 """
 
@@ -24,7 +25,8 @@ from typing import Any, Final, TextIO
 from tripybuild.errors.diagnostics import HIDDEN, Diagnostic, DiagnosticError, suggest
 
 VARIABLE, OUTPUT = "TRIPYBUILD_LOG", "TRIPYBUILD_LOG_OUTPUT"
-OUTPUTS = ("stderr", "stdout")
+OUTPUTS = ("stderr", "stdout", "logging")
+LOGGING = "tripybuild"  # the name of the logger of Python's `logging`
 MODES = ("each", "once")
 PLAIN = "\x1b[0m"
 # Data in a module that is too long to read: an array of more letters than this.
@@ -72,7 +74,7 @@ class Logger:
 
     @property
     def output(self) -> str | TextIO:
-        """Where messages go: `stderr`, `stdout`, or any stream of text, as a file."""
+        """Where messages go: `stderr`, `stdout`, Python's `logging`, or any stream of text."""
         return self._output
 
     @output.setter
@@ -169,6 +171,9 @@ class Logger:
         if verbosity == "mlir":
             message = _DATA.sub("dense<...>", message)
         level = LEVELS[verbosity]
+        if self._output == OUTPUTS[-1]:
+            _hand_over(message, verbosity)
+            return
         shifted = indent(HIDDEN.sub("\ufffd", message.rstrip("\n")), " " * self._indentation)
         output = self._output
         stream = getattr(sys, output) if isinstance(output, str) else output
@@ -208,6 +213,15 @@ class Logger:
     def timing(self, message: Text, mode: str = "each") -> None:
         """Show how long something took."""
         self.log(message, "timing", mode, 3)
+
+
+def _hand_over(message: str, verbosity: str) -> None:
+    """Give a message to Python's `logging`; its record has the level's own name, too."""
+    import logging  # noqa: PLC0415 - most programs need none
+
+    known = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+    number = known.get(verbosity, logging.DEBUG)
+    logging.getLogger(LOGGING).log(number, "%s", message, extra={"verbosity": verbosity})
 
 
 def _expand_levels(levels: str | Iterable[str]) -> frozenset[str]:

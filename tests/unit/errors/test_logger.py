@@ -248,3 +248,19 @@ def test_errors_can_say_more():
         tp.config.extra_error_information = []
     assert tp.config.extra_error_information == []
     assert meaning not in message()
+
+
+def test_a_server_listens_by_logging(caplog, capsys):
+    """Messages are records of Python's `logging`, and nothing is written beside."""
+    log = Logger(["timing", "info"])
+    log.output = "logging"
+    with caplog.at_level("DEBUG", logger="tripybuild"):
+        log.warning("a problem")
+        log.timing("a step: 1 s")
+        log.verbose("not shown")
+    found = [(each.name, each.levelname, each.verbosity, each.message) for each in caplog.records]
+    assert found == [
+        ("tripybuild", "WARNING", "warning", "a problem"),
+        ("tripybuild", "DEBUG", "timing", "a step: 1 s"),
+    ]
+    assert capsys.readouterr() == ("", "")

@@ -33,6 +33,7 @@ from tripybuild.cli.sources import (
 )
 from tripybuild.cli.usage_errors import conflict, wrong_argument
 from tripybuild.process.memory import format_bytes
+from tripybuild.process.phases import begin_phase
 from tripybuild.process.quantities import format_seconds
 from tripybuild.targets.table import DEFAULT
 
@@ -127,6 +128,7 @@ def bench_models(
         for number, asked in enumerate([each.sizes for each in shapes or []] or [{}]):
             shared = str(folder / f"inputs{number}.safetensors") if compare else None
             several = [{**each, "sizes": asked, "shared": shared} for each in orders]
+            begin_phase("measure")
             run, picture = _run(several, together, rounds, seconds, clients)
             runs.append(run)
             pictures.append(picture)

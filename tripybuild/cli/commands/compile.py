@@ -10,7 +10,6 @@ import typer
 
 from tripybuild.cli import options
 from tripybuild.cli.command import CommandResult, command
-from tripybuild.cli.console import PhaseReporter
 from tripybuild.cli.function_reference import FunctionReference, program, record_program
 from tripybuild.cli.options import (
     ArgumentSpec,
@@ -29,6 +28,7 @@ from tripybuild.cli.usage_errors import conflict
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, render, text_of
 from tripybuild.process.memory import format_bytes
 from tripybuild.process.output_files import check_overwrite
+from tripybuild.process.phases import begin_phase
 from tripybuild.targets.table import DEFAULT, SUFFIX, TARGETS, forms, is_mlir, usual_engine
 
 if TYPE_CHECKING:
@@ -105,7 +105,10 @@ def compile_model(
         ),
     ] = None,
 ) -> CommandResult:
-    """Compile a model spec, a module or a Python function to an executable."""
+    """Compile a model to one executable file.
+
+    It is a spec, a module of the tensorrt dialect, or a function of a Python file.
+    """
     chosen = {each.name: each.value for each in sizes or []}
     wanted = [each.sizes for each in shapes or []]
     asked = program(spec)
@@ -165,7 +168,7 @@ def _from_spec(spec: Path, added: list[Path] | None, target: str, **how: Any) ->
     from tripybuild.packages.libraries import model_libraries  # noqa: PLC0415
 
     own = model_libraries(added, spec)
-    return session.compile_spec(spec, target=target, progress=PhaseReporter(), homes=own, **how)
+    return session.compile_spec(spec, target=target, homes=own, **how)
 
 
 def _from_python(
@@ -173,12 +176,8 @@ def _from_python(
 ) -> "Executable":
     from tripybuild.eager.compile.compile import compile_function  # noqa: PLC0415
 
-    phases, began = PhaseReporter(), time.perf_counter()
-    found = record_program(asked, inputs)
-    made = compile_function(
-        found, target, tell=lambda at: phases(at, time.perf_counter() - began), **how
-    )
-    return made.program
+    begin_phase("record the function")
+    return compile_function(record_program(asked, inputs), target, **how).program
 
 
 def reject_spec_flags(spec: Path, **given: object) -> None:
@@ -220,6 +219,7 @@ def _save_executable(
     check_overwrite(path, looks_like_container, "an executable")
     start = time.perf_counter()
     executable = make(target)
+    begin_phase("write the executable")
     executable.save(path)
     took, size = time.perf_counter() - start, path.stat().st_size
     choice = executable.manifest.get("engine", {})

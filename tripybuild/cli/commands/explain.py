@@ -38,7 +38,7 @@ def explain(
         ),
     ] = "PACKAGE",
 ) -> CommandResult:
-    """Explain an operator, a module, a family, a key, a function or an error code.
+    """Explain operators, modules, families, keys, functions and codes.
 
     Example: tripybuild explain softmax
     """

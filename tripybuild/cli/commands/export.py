@@ -22,6 +22,7 @@ from tripybuild.cli.usage_errors import conflict
 from tripybuild.errors.diagnostics import render, text_of
 from tripybuild.onnx.model import DEFAULT_OPSET, OPSETS
 from tripybuild.process.memory import format_bytes
+from tripybuild.process.phases import begin_phase
 
 if TYPE_CHECKING:
     from tripybuild.compiler.export.export import ExportRequest, ExportResult
@@ -68,7 +69,10 @@ def export_model(
     weights: WeightsPath = None,
     config: ConfigFile = None,
 ) -> CommandResult:
-    """Export a model spec, an executable or a Python function as a file of ONNX."""
+    """Export a model as a file of ONNX.
+
+    It is a spec, an executable, or a function of a Python file.
+    """
     from tripybuild.compiler.executable import is_executable  # noqa: PLC0415
     from tripybuild.compiler.export.export import ExportRequest  # noqa: PLC0415
 
@@ -77,6 +81,7 @@ def export_model(
     name = source.stem if asked is None else asked.name
     request = ExportRequest(output or Path(f"{name}{ONNX}"), opset, entry, embed)
     own: dict[str, Any] = {"sizes": sizes, "weights": weights, "config": config}
+    begin_phase("export the model")
     if asked is not None:
         reject_spec_flags(source, **own, function=None, registry=registry, entry=entry)
         result = _export_function(asked, inputs or [], request)

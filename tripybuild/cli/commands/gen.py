@@ -16,6 +16,7 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.process import paths
 from tripybuild.process.gc_pause import pause_gc
 from tripybuild.process.paths import display_path
+from tripybuild.process.phases import begin_phase
 
 if TYPE_CHECKING:
     from tripybuild.codegen.package.sync import FileDifference
@@ -48,7 +49,9 @@ def generate(
     from tripybuild.codegen.package.sync import differences, write  # noqa: PLC0415
 
     place = _place(out, added)
+    begin_phase("read the registry")
     plan = package_files(added, name)
+    begin_phase("compare the files" if check else "write the files")
     files = plan.files
     with pause_gc():
         found = (differences if check else write)(place, files, name)

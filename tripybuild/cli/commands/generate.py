@@ -13,6 +13,7 @@ from tripybuild.cli.console import json_text
 from tripybuild.cli.interrupts import native_call
 from tripybuild.cli.options import InputFile, Rebuild, Registries, source
 from tripybuild.cli.prompts import SequencePrinter, read_prompts
+from tripybuild.process.phases import begin_phase, end_phase
 
 if TYPE_CHECKING:
     from tripybuild.artifact.array_bytes import Array
@@ -100,6 +101,7 @@ def generate_tokens(
         register_packages(registry)
     sampling = Sampling(temperature, top_k, top_p, seed)
     prompts, codec = read_prompts(prompt_ids, prompt or [], tokenizer)
+    begin_phase("load the executable")
     loaded = load(executable, rebuild=rebuild)
     request = Request(
         prompts=prompts,
@@ -115,7 +117,9 @@ def generate_tokens(
     printer = SequencePrinter(len(prompts), codec, silent=json)
     times = [time.perf_counter()]
     with native_call():
+        begin_phase("read the prompts")
         for step in Generation(loaded, request):
+            end_phase()
             printer.add(step)
             times.append(time.perf_counter())
     printer.close()

@@ -17,6 +17,7 @@ from tripybuild.cli.usage_errors import conflict, wrong_argument
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process.atomic_write import write_error
 from tripybuild.process.memory import format_bytes
+from tripybuild.process.phases import begin_phase
 
 if TYPE_CHECKING:
     from tripybuild.compiler.executable import Executable
@@ -130,7 +131,9 @@ def import_model(
     )
     known = request.registry()
     peer = None if verify_with is None else _peer(verify_with)
+    begin_phase("read the source")
     read = _read(source, request, known, inputs or [])
+    begin_phase("write the spec")
     paths = _write(read, request, known, output, scaffold, force=force)
     seconds = time.perf_counter() - start
     said = ", ".join(f"`{path}` ({format_bytes(path.stat().st_size)})" for path in paths)
@@ -141,6 +144,7 @@ def import_model(
         "notes": list(read.notes),
         "seconds": round(seconds, 3),
     }
+    begin_phase("compare with the source")
     differences = _verify(source, read, request, paths[0], lines, peer) if verify else None
     if differences is not None:
         data["differences"] = {each.name: each.size for each in differences}

@@ -23,6 +23,7 @@ from tripybuild.cli.options import (
 )
 from tripybuild.cli.usage_errors import conflict
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, suggest
+from tripybuild.process.phases import begin_phase
 
 if TYPE_CHECKING:
     from tripybuild.artifact.array_bytes import Array
@@ -87,10 +88,10 @@ def run_executable(
         register_packages(registry)
     if state is not None:
         check_other_file(state, output)
+    begin_phase("load the executable")
     loaded = load(executable, rebuild=rebuild)
     chosen = loaded.entry(entry)
-    given = read_inputs(inputs or [], chosen)
-    asked = shapes.sizes if shapes else {}
+    given, asked = read_inputs(inputs or [], chosen), shapes.sizes if shapes else {}
     if random:
         drawn = _draw_rest(chosen, given, asked, seed, below)
         own = chosen.states if state is not None else ()
@@ -100,6 +101,7 @@ def run_executable(
         raise conflict(message, "add `--random`", "--shapes" if asked else "--below")
     kept = None if state is None else session_of_file(state, loaded, chosen, given)
     call = chosen if kept is None else kept.entry(chosen.name)
+    begin_phase("run")
     start = time.perf_counter()
     with native_call():
         results = call(**given)

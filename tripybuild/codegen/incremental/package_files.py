@@ -17,6 +17,7 @@ from tripybuild.artifact.cache import Cache, key
 from tripybuild.codegen.incremental.fragment_store import FragmentStore
 from tripybuild.codegen.package.package import assemble_package
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.errors.logger import logger
 from tripybuild.process import paths
 from tripybuild.process.gc_pause import pause_gc
 from tripybuild.schema.registry_folders import content_digest, contents, root_name, sources
@@ -50,6 +51,9 @@ def package_files(added: Sequence[Path], package: str) -> PackageFiles:
     known = stored or seed
     kept = FragmentStore.from_bytes(known) if known else FragmentStore()
     store = _current_store(kept, digests, added, package)
+    new = "declarations changed" if kept.records else "no plan of these registries is kept"
+    how = f"miss: {new}" if store is not kept else "hit: no declaration changed"
+    logger.verbose(f"cache {how}")
     if store is not kept:
         cache.put(place, store.to_bytes())
         if added and stored is None:

@@ -293,7 +293,6 @@ def compile_function(
     found: FunctionGraph,
     target: str,
     shapes: Sequence[Mapping[str, int]] = (),
-    tell: Callable[[str], None] = lambda _: None,
     timeout: float | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Executable:
@@ -303,7 +302,6 @@ def compile_function(
         found: The function.
         target: What runs it.
         shapes: Dynamic sizes to compile ahead for, beside the `opt` of each range.
-        tell: Told the name of each phase.
         timeout: Seconds that the compiler may take.
         options: How the compiler builds, for targets that take options.
 
@@ -318,9 +316,8 @@ def compile_function(
         chosen,
         sizes_to_compile(found.compiler_input, shapes),
         found.provenance,
-        tell,
-        timeout,
-        options,
+        timeout=timeout,
+        options=options,
         asked=bool(shapes),
     )
     return Executable(made, found.call, found.infos)

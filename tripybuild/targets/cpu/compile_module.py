@@ -162,6 +162,8 @@ def compile_module(
 
     with logger.log_time("compile by XLA"):
         outcome = Cache(patience=clock.timeout).get_or_make(cache_key(module), make)
+    how = "was compiled of the same module, flags and version before" if outcome.hit else "is new"
+    logger.verbose(f"cache {'hit' if outcome.hit else 'miss'}: XLA's program {how}")
     return outcome.content, outcome.warnings
 
 

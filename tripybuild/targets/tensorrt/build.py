@@ -18,6 +18,7 @@ from tripybuild.artifact.cache import Cache, CachedFile, PlanCache, key
 from tripybuild.artifact.manifest import MemberRecord
 from tripybuild.artifact.members import Content
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.errors.logger import logger
 from tripybuild.targets.compiled_model import CompiledModel
 from tripybuild.targets.executable_file import entry_member
 from tripybuild.targets.tensorrt.weights import EngineWeights
@@ -131,9 +132,15 @@ def build_engine(
         return EngineArtifact(made, _engine_record(key({**parts, "what": "record"}), records, ask))
 
 
+def _log_cache(*, is_hit: bool) -> None:
+    how = "was built of the same module, weights and options before" if is_hit else "is new"
+    logger.verbose(f"cache {'hit' if is_hit else 'miss'}: TensorRT's engine {how}")
+
+
 def _engine_record(
     place: str, made: Sequence[Any], ask: Callable[[Mapping[str, Any]], Any]
 ) -> Mapping[str, Any]:
+    _log_cache(is_hit=not made)
     if made:
         Cache().put(place, json.dumps(made[0], sort_keys=True).encode())
         return made[0]  # type: ignore[no-any-return]

@@ -58,7 +58,7 @@ def compile_module(
         DiagnosticError: The text is wrong, or TensorRT refuses.
     """
     began = perf_counter()
-    tell("engine", 0.0)
+    tell("build the TensorRT engine", 0.0)
     text = read_text(path)
     # Places are written without the folder, so that a copy elsewhere gives the same engine.
     source = EngineSource(text.encode(), path=path.name, folder=path.parent)

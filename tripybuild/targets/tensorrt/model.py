@@ -143,7 +143,7 @@ def compile_entry(
     source = EngineSource(content, PACKED, weights, module.resources, folder=request.folder)
     # It is made while the compiler's process is at work.
     text = cache(partial(_verified_text, module))
-    tell(" ".join(filter(None, ("engine", entry.name))))
+    tell(" ".join(filter(None, ("build the TensorRT engine", entry.name))))
     with logger.log_time(f"build the engine of {graph.name}"):
         engine = build_engine(source, target, PIPELINE, request.options, request.timeout, text)
     check_record(engine.record, manifest)

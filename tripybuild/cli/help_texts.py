@@ -1,0 +1,71 @@
+"""Texts of `--help` that are of no single option: examples of each command, and the environment.
+
+Lines stand as they are: click wraps no paragraph that begins with a backspace.
+"""
+
+KEPT = "\b\n"
+EXAMPLES = {
+    "gen": ["tripybuild gen", "tripybuild gen --registry my_registry --package my_ops"],
+    "fmt": ["tripybuild fmt specs/", "tripybuild fmt --check ops_registry specs"],
+    "new op": ["tripybuild new op cube --folder math"],
+    "new model": ["tripybuild new model volumes"],
+    "schema": ["tripybuild schema"],
+    "explain": ["tripybuild explain softmax", "tripybuild explain unbound-name"],
+    "check": [
+        "tripybuild check specs/minilm.yaml --shapes B=1,S=128",
+        "tripybuild check model.py:forward --input 'x=float32[B=1:4:8,3]' --watch",
+    ],
+    "compile": [
+        "tripybuild compile specs/digits.yaml -o digits.tpb",
+        "tripybuild compile specs/minilm.yaml --target tensorrt-rtx:sm86 --set F=float16",
+        "tripybuild compile model.py:forward --input 'x=float32[B=1:4:8,3]'",
+    ],
+    "import": [
+        "tripybuild import model.onnx -o model",
+        "tripybuild import model.py:model -o model --input 'x=float32[B=1:4:8,3]'",
+    ],
+    "export": ["tripybuild export specs/digits.yaml -o digits.onnx --opset 20"],
+    "trace": ["tripybuild trace model.py:forward --input 'x=float32[2,3]'"],
+    "run": [
+        "tripybuild run digits.tpb --input image=images.npy --output digits.npz",
+        "tripybuild run digits.tpb --random --shapes B=4",
+    ],
+    "generate": ["tripybuild generate gpt2.tpb --tokenizer tokenizer.json --prompt 'One day'"],
+    "bench": [
+        "tripybuild bench digits.tpb specs/digits.yaml --shapes B=1",
+        "tripybuild bench digits.tpb --compare onnx:digits.onnx --clients 4",
+    ],
+    "compare": ["tripybuild compare digits.tpb specs/digits.yaml --shapes B=4"],
+    "bisect": ["tripybuild bisect specs/digits.yaml@cpu:xla @cpu:onnxruntime"],
+    "lsp": ["tripybuild lsp"],
+    "inspect": ["tripybuild inspect digits.tpb"],
+    "graph": ["tripybuild graph specs/digits.yaml --as mermaid"],
+    "view": ["tripybuild view specs/digits.yaml"],
+    "opt": ["tripybuild opt model.mlir --passes tensorrt-expand-ops"],
+    "doctor": ["tripybuild doctor"],
+}
+ENVIRONMENT = {
+    "TRIPYBUILD_CACHE_DIR": "the folder of what was compiled before",
+    "TRIPYBUILD_COMPILER_TIMEOUT": "seconds that a compiler may take: 1800",
+    "TRIPYBUILD_LOG": "what is logged: timing; trace,mlir; eager=trace",
+    "TRIPYBUILD_LOG_OUTPUT": "where it goes: stderr, stdout or logging",
+    "TRIPYBUILD_PROGRESS": "off shows no phases",
+    "TRIPYBUILD_BUDGET": "10 lets files be ten times as large",
+    "TRIPYBUILD_TRACEBACK": "1 shows the traceback of a bug",
+    "NO_COLOR, FORCE_COLOR": "no color, or color in a pipe",
+}
+
+
+def examples(command: str) -> str | None:
+    """The paragraph below a command's options."""
+    lines = EXAMPLES.get(command)
+    if lines is None:
+        return None
+    return KEPT + "\n".join(["Examples:", *(f"  {line}" for line in lines)])
+
+
+def environment() -> str:
+    """The paragraph below the commands."""
+    width = max(map(len, ENVIRONMENT))
+    rows = [f"  {name.ljust(width)}  {text}" for name, text in ENVIRONMENT.items()]
+    return KEPT + "\n".join(["Environment:", *rows])

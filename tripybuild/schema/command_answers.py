@@ -1,0 +1,231 @@
+"""Answers of the remaining commands in JSON, and the form of their diagnostics.
+
+A key that depends on what was asked for is not required. Invariant: a command whose answer has a
+key that is not here fails the test of its schema.
+"""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class _CommandAnswer(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+class SpanAnswer(_CommandAnswer):
+    """A stretch of a file: lines and columns count from one, and the end is exclusive."""
+
+    path: str = Field(description="A file; `<command line>` for what was typed, `-` for stdin.")
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+class RelatedAnswer(_CommandAnswer):
+    """Another place that a problem has to do with."""
+
+    message: str
+    span: SpanAnswer
+
+
+class CallerAnswer(_CommandAnswer):
+    """A line of a Python program that led to the place."""
+
+    path: str
+    line: int
+    function: str
+    text: str
+    times: int = Field(description="How often in a row, where a function calls itself.")
+
+
+class DiagnosticAnswer(_CommandAnswer):
+    """One problem; `tripybuild explain CODE` says what its code means."""
+
+    code: str = Field(description="Stable: a code, or `operator/law` of the registry.")
+    message: str
+    span: SpanAnswer | None
+    label: str = Field(description="What stands under the carets.")
+    notes: list[str]
+    hint: str | None
+    related: list[RelatedAnswer]
+    callers: list[CallerAnswer]
+
+
+class DiagnosticsAnswer(_CommandAnswer):
+    """What each command answers where it fails."""
+
+
+class ChoiceAnswer(_CommandAnswer):
+    """The engine that a target chose, and why."""
+
+    chosen_by: str
+    because: str
+    measured: dict[str, float] | None = Field(None, description="Milliseconds of a call.")
+    refused: dict[str, str] | None = Field(None, description="What the others said.")
+
+
+class EmitAnswer(_CommandAnswer):
+    """A text on the way, as data or in a file."""
+
+    emit: str | None = Field(None, description="The form that `--emit` asked for.")
+    text: str | None = None
+    path: str | None = Field(None, description="The file that was written.")
+
+
+class CompileAnswer(EmitAnswer):
+    """The answer of `tripybuild compile --json`: an executable, or with `--emit` a text."""
+
+    target: str | None = None
+    bytes: int | None = Field(None, description="The executable's size.")
+    seconds: float | None = None
+    engine: ChoiceAnswer | None = None
+
+
+class TraceAnswer(EmitAnswer):
+    """The answer of `tripybuild trace --json`."""
+
+
+class ArrayAnswer(_CommandAnswer):
+    """An array, and the first of its values."""
+
+    dtype: str
+    shape: list[int]
+    first: list[Any]
+
+
+class OutputsAnswer(_CommandAnswer):
+    """The answer of `tripybuild run --json`."""
+
+    outputs: dict[str, ArrayAnswer]
+    seconds: float = Field(description="Of the call; what it had to compile is included.")
+    path: str | None = Field(None, description="The file with the outputs.")
+    state: str | None = Field(None, description="The file with the state.")
+
+
+class TokensAnswer(_CommandAnswer):
+    """The answer of `tripybuild generate --json`."""
+
+    sequences: list[list[int]]
+    texts: list[str] | None = Field(description="With `--tokenizer`.")
+    prompt_seconds: float
+    tokens_per_second: float | None
+    path: str | None = Field(None, description="The file with the tokens.")
+
+
+class InspectAnswer(_CommandAnswer):
+    """The answer of `tripybuild inspect --json`: the manifest, of which targets have own parts."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
+    path: str
+    kind: str
+    model: str
+    target: str
+    versions: dict[str, str]
+    entries: list[dict[str, Any]]
+    members: dict[str, int] = Field(description="The bytes of each member.")
+
+
+class ExplainAnswer(_CommandAnswer):
+    """The answer of `tripybuild explain --json`; its `kind` says which keys it has."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
+    kind: str = Field(description="`operator`, `module`, `law`, `part`, `code`, and others.")
+
+
+class ExportAnswer(_CommandAnswer):
+    """The answer of `tripybuild export --json`."""
+
+    models: dict[str, str] = Field(description="The file of each entry.")
+    data: str | None = Field(description="The file of weights that stands beside.")
+    weights: list[str] = Field(description="The files in which weights stay.")
+    opset: int
+    bytes: dict[str, int]
+    seconds: float
+
+
+class ImportAnswer(_CommandAnswer):
+    """The answer of `tripybuild import --json`."""
+
+    paths: list[str]
+    notes: list[str]
+    seconds: float
+    differences: dict[str, float] | None = Field(
+        None, description="By output, as a part of its largest value."
+    )
+
+
+class TrialAnswer(_CommandAnswer):
+    """A target that was tried."""
+
+    works: bool
+    seconds: float
+    facts: dict[str, Any]
+    problems: list[dict[str, Any]]
+
+
+class DoctorAnswer(_CommandAnswer):
+    """The answer of `tripybuild doctor --json`."""
+
+    tripybuild: str
+    python: str
+    platform: str
+    targets: dict[str, TrialAnswer]
+    engines: TrialAnswer
+
+
+class FileDifferenceAnswer(_CommandAnswer):
+    """A generated file that was, or is, not what the declarations say."""
+
+    path: str
+    kind: Literal["missing", "different", "stale"]
+
+
+class GenAnswer(_CommandAnswer):
+    """The answer of `tripybuild gen --json`."""
+
+    files: int
+    differences: list[FileDifferenceAnswer]
+    unformatted: list[str] | None = Field(None, description="With `--check`.")
+
+
+class FmtAnswer(_CommandAnswer):
+    """The answer of `tripybuild fmt --json`."""
+
+    files: int
+    changed: list[str]
+    text: str | None = Field(None, description="Of what stdin gave.")
+
+
+class NewAnswer(_CommandAnswer):
+    """The answer of `tripybuild new op --json` and `tripybuild new model --json`."""
+
+    path: str
+
+
+class OptAnswer(_CommandAnswer):
+    """The answer of `tripybuild opt --json`: text, or with `--list` passes."""
+
+    text: str | None = None
+    path: str | None = Field(None, description="The file that was written.")
+    reports: list[str] | None = None
+    passes: dict[str, dict[str, Any]] | None = None
+
+
+COMMAND_ANSWERS: dict[str, type[BaseModel]] = {
+    "compile": CompileAnswer,
+    "diagnostics": DiagnosticsAnswer,
+    "doctor": DoctorAnswer,
+    "explain": ExplainAnswer,
+    "export": ExportAnswer,
+    "fmt": FmtAnswer,
+    "gen": GenAnswer,
+    "generate": TokensAnswer,
+    "import": ImportAnswer,
+    "inspect": InspectAnswer,
+    "new": NewAnswer,
+    "opt": OptAnswer,
+    "run": OutputsAnswer,
+    "trace": TraceAnswer,
+}
