@@ -26,7 +26,7 @@ new zzz | unknown-command | zzz | there are `op`, `model`
 --set a=1 compile x | unknown-option | --set | write it behind `tripybuild compile`
 compile --traget x | unknown-option | --traget | did you mean `--target`?
 compile m.yaml --traget=cpu | unknown-option | --traget | did you mean `--target`?
-compile m.yaml --random | unknown-option | --random | `tripybuild run` has it
+compile m.yaml --temperature 0 | unknown-option | --temperature | `tripybuild generate` has it
 compile m.yaml -z | unknown-option | -z | `tripybuild compile --help`
 compile m.yaml -zo out | unknown-option | -z | `tripybuild compile --help`
 run m.tpb --inptu x=x.npy | unknown-option | --inptu | did you mean `--input`?
