@@ -305,7 +305,7 @@ class BuildContext:
         match error.node:
             case ast.Name(id=name) if error.code == "unbound-name":
                 scope = self._scopes[id(snippet.document)]
-                if hint := habit("spec", name):
+                if hint := habit("spec", name) or _later_step(snippet, name):
                     return hint
                 for part in scope.define.values():
                     if name in part.state:
@@ -338,6 +338,19 @@ class BuildContext:
             self.made[key] = make()
         result: Made = self.made[key]
         return result
+
+
+def _later_step(snippet: Snippet, name: str) -> str | None:
+    """A step of this name that stands below, or is the one that reads it."""
+    if "steps" not in snippet.location[:-1]:
+        return None
+    at = snippet.location.index("steps") + 1
+    steps = snippet.document.at(snippet.location[:at])
+    for key in steps if isinstance(steps, dict) else ():
+        if name in (word.strip() for word in str(key).split(",")):
+            where = "this step itself" if key == snippet.location[at] else "a step below"
+            return f"`{name}` is {where}; steps run in the order in which they stand"
+    return None
 
 
 def _word_hint(name: str, near: str | None) -> str:

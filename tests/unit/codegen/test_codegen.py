@@ -13,10 +13,11 @@ from jsonschema import Draft7Validator
 import tripyapi as tp
 from tripybuild.codegen.package.fragment import PackageFragment
 from tripybuild.codegen.package.package import foreign_names_file
-from tripybuild.codegen.package.plan import MODELS, plan, schema_file
+from tripybuild.codegen.package.plan import plan, schema_file
 from tripybuild.codegen.package.sync import differences, write
 from tripybuild.codegen.python.file_text import Body, Imports, header
 from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.schema.keys import FILE_MODELS
 from tripybuild.schema.load import load
 from tripybuild.schema.reading_order import reading_order
 
@@ -266,7 +267,7 @@ def test_foreign_files_stay(folder, tmp_path):
     assert taken.read_text() == "also_mine = True\n"
 
 
-@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize("kind", FILE_MODELS)
 def test_schema_is_draft_7(kind):
     """No keyword of later drafts, nothing beside a `$ref`, and each `$ref` leads somewhere."""
     schema = json.loads(schema_file(kind))
@@ -279,11 +280,11 @@ def test_schema_is_draft_7(kind):
             assert node["$ref"].removeprefix("#/definitions/") in schema["definitions"]
 
 
-@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize("kind", FILE_MODELS)
 def test_schema_has_the_keys_in_reading_order(kind):
     """An editor proposes keys in the order in which a file is read."""
     schema = json.loads(schema_file(kind))
-    assert tuple(schema["properties"]) == reading_order(MODELS[kind])
+    assert tuple(schema["properties"]) == reading_order(FILE_MODELS[kind])
     assert schema["additionalProperties"] is False
     assert schema["required"][0] == "tripybuild"
 

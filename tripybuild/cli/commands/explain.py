@@ -100,8 +100,16 @@ def _with_others(found: CommandResult, others: Sequence[str]) -> CommandResult:
 
 
 def _code(name: str) -> CommandResult:
-    data = {"kind": "code", "code": name, "text": CODES[name]}
-    return CommandResult(f"{name}\n\n  {CODES[name]}", data=data)
+    from tripybuild.cli.code_pages import read_page  # noqa: PLC0415 - PyYAML
+
+    page = read_page(name)
+    data: dict[str, object] = {"kind": "code", "code": name, "text": page.meaning}
+    data["repair"] = page.repair
+    if page.command is not None:
+        data["example"] = {"command": page.command, "files": page.files}
+    if page.then is not None:
+        data["repaired"] = {"command": page.then, "files": page.repaired}
+    return CommandResult("\n".join(page.lines()), data=data)
 
 
 def _declared(name: str, manual: "Manual", package: str) -> CommandResult:
