@@ -58,7 +58,7 @@ def view_model(
     inputs: Inputs = None,
     registry: Registries = None,
 ) -> CommandResult:
-    """Show a model in Model Explorer, on this machine alone, until Ctrl-C.
+    """Show a model in Model Explorer, on this machine alone.
 
     `tripybuild view model.yaml --times profile.json`
     """
