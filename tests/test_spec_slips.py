@@ -26,7 +26,7 @@ SLIPS = {
         "out: gelu(x @ transpose(dense.weight, 0, 1))",
     ),
     "another activation": ("gelu(dense(x))", "gelu_tanh(dense(x))"),
-    "another token": ("vit(image)[:, 0]", "vit(image)[:, 1]"),
+    "another token": ("x[:, :1] + attention(words[:, :1]", "x[:, 1:2] + attention(words[:, 1:2]"),
     "a residual that is missing": ("out: attended + output", "out: output"),
     "positions that are turned round": ("+ position_embeddings", "+ flip(position_embeddings, 1)"),
 }
