@@ -130,7 +130,7 @@ def test_the_command_line(own, cli, tmp_path):
     assert code == 0, said
     assert json.loads(said)["outputs"]["cut"]["shape"] == list(CUT.shape)
     code, said = cli("compile", "some.py:function", *given)
-    assert (code, "takes no `--registry`" in said) == (1, True)
+    assert (code, "takes no `--registry`" in said) == (2, True)
     code, said = cli("explain", "patches", *given, "--package", "my_ops")
     assert (code, "\n  my_ops/ops/nn/patches.py\n" in said) == (0, True)
 
