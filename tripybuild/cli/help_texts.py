@@ -37,6 +37,7 @@ EXAMPLES = {
     ],
     "compare": ["tripybuild compare digits.tpb specs/digits.yaml --shapes B=4"],
     "bisect": ["tripybuild bisect specs/digits.yaml@cpu:xla @cpu:onnxruntime"],
+    "reduce": ["tripybuild reduce specs/digits.yaml --target cpu:openvino --rtol 1e-7"],
     "lsp": ["tripybuild lsp"],
     "inspect": ["tripybuild inspect digits.tpb"],
     "graph": ["tripybuild graph specs/digits.yaml --as mermaid"],

@@ -39,6 +39,7 @@ COMMANDS = {
     "bench": "bench:bench_models",
     "compare": "compare:compare_programs",
     "bisect": "bisect:bisect_programs",
+    "reduce": "reduce:reduce_spec",
     "inspect": "inspect:inspect_executable",
     "graph": "graph:draw_model",
     "view": "view:view_model",

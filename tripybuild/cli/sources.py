@@ -1,11 +1,14 @@
 """Sources that commands take beside each other, each opened as a program of the workbench.
 
 A source is an executable, a spec or `FILE.py:f`, which may have `@TARGET` behind it, or a peer:
-`torch:FILE.py:f` or `onnx:FILE`.
+`torch:FILE.py:f` or `onnx:FILE`. A peer with `@TARGET` is imported as a spec.
 """
 
+import atexit
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
@@ -119,7 +122,7 @@ def pair_sources(one: str, other: str | None) -> tuple[str, str]:
     Where there is no second one, it is the first one by its reference.
 
     Raises:
-        DiagnosticError: The first one is a target alone, or a peer, which no target of ours runs.
+        DiagnosticError: The first one is a target alone.
     """
     if not split_source(one)[0]:
         raise wrong_argument(f"`{one}` is a target", f"name what it runs first: `model.yaml{one}`")
@@ -127,9 +130,6 @@ def pair_sources(one: str, other: str | None) -> tuple[str, str]:
     source, target = split_source(other)
     if source or target is None:
         return one, other
-    if one.partition(":")[0] in PEERS:
-        message, hint = f"`{one}` runs by its own system", "name what it is compared with"
-        raise wrong_argument(message, hint)
     return one, f"{split_source(one)[0]}@{target}"
 
 
@@ -139,9 +139,9 @@ def open_source(text: str, how: SourceOptions) -> "Program":
     Raises:
         DiagnosticError: With all that is wrong with it.
     """
-    if text.partition(":")[0] in PEERS:
-        return open_peer(text, how.threads)
     source, target = split_source(text)
+    if source.partition(":")[0] in PEERS:
+        return open_peer(text, how.threads) if target is None else _open_import(text, how)
     path = Path(source)
     if program(source) is None and is_executable(path):
         opened = open_executable(path, how.entry, how.registry)
@@ -177,6 +177,27 @@ def _compile_again(opened: "Program", text: str, target: str) -> "Program":
         hint = "name the spec that it was compiled from"
         raise DiagnosticError(Diagnostic("target-unfit", message, hint=hint))
     return open_graph(text, opened.source.built, opened.source.weights, target)
+
+
+def _open_import(text: str, how: SourceOptions) -> "Program":
+    """A peer's source as the spec that it is imported as, which is gone when the process ends."""
+    from tripybuild.cli.commands.import_model import read_foreign  # noqa: PLC0415 - heavy
+    from tripybuild.importer.session import (  # noqa: PLC0415 - the same
+        ImportRequest,
+        store_spec,
+        write_foreign,
+    )
+
+    source, target = split_source(text)
+    request = ImportRequest(registries=how.registry, inputs=options.infos(how.inputs))
+    known = request.registry()
+    folder = Path(mkdtemp(prefix="tripybuild-import-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    read = read_foreign(Path(source.partition(":")[2]), request, known, how.inputs)
+    spec, *_ = store_spec(write_foreign(read, request, known, folder), folder)
+    opened = _open_spec(spec, target or how.target, how._replace(weights=None, config=None))
+    opened.name, opened.note = text, "imported"
+    return opened
 
 
 def _open_spec(path: Path, target: str, how: SourceOptions) -> "Program":

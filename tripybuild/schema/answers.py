@@ -339,12 +339,27 @@ class ProfileAnswer(_Answer):
     operations: list[OperationAnswer]
 
 
+class ReduceAnswer(_Answer):
+    """The answer of `tripybuild reduce --json`."""
+
+    folder: str
+    outcome: str = Field(description="`refused`, `crashed`, `differs` or `nan`.")
+    code: str = Field(description="The code of what refuses it, or ends the process.")
+    text: str
+    before: int = Field(description="Operations of the spec.")
+    after: int = Field(description="Operations of the smallest one.")
+    trials: int
+    run: str = Field(description="What shows the failure, said in the folder.")
+    steps: list[str] = Field(description="What was done, one sentence each.")
+
+
 ANSWERS: dict[str, type[BaseModel]] = {
     "bench": BenchAnswer,
     "bisect": BisectAnswer,
     "check": CheckAnswer,
     "compare": CompareAnswer,
     "graph": GraphAnswer,
-    "schema": SchemaAnswer,
     "profile": ProfileAnswer,
+    "reduce": ReduceAnswer,
+    "schema": SchemaAnswer,
 }

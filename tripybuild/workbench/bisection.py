@@ -205,9 +205,8 @@ def _source(program: Program) -> GraphSource:
     if program.source is None:
         message = f"`{program.name}` has no steps that can be compiled one by one"
         hint = (
-            "specs, executables and functions of Python files with our operators can be bisected: "
-            "`tripybuild import` makes a spec of this one, which is compared with it, and bisected "
-            "by two targets"
+            f"bisect what it is imported as by two targets: `{program.name}@cpu` and `@reference`; "
+            "specs, executables and functions of Python files with our operators have steps, too"
         )
         raise DiagnosticError(Diagnostic("target-unfit", message, hint=hint))
     return program.source

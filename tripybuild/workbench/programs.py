@@ -161,6 +161,7 @@ def open_spec(
     weights: Path | None = None,
     config: Config = None,
     seed: int | None = None,
+    draws: bool = False,
 ) -> Program:
     """An entry of a spec, which is compiled at its first call.
 
@@ -173,6 +174,7 @@ def open_spec(
         weights: Where its weights are, in the place of what it names.
         config: Values in the place of its own configuration.
         seed: Draw weights, by this seed, where those that the file names are not there.
+        draws: Whether they are drawn, whatever is there.
 
     Raises:
         DiagnosticError: With all that is wrong with the file or its weights.
@@ -181,7 +183,10 @@ def open_spec(
     is_drawn = False
     found: WeightSource
     try:
-        found = check_weights(built, weights)
+        if draws and seed is not None:
+            found, is_drawn = drawn_weights(built, seed), bool(built.stored_weights)
+        else:
+            found = check_weights(built, weights)
     except DiagnosticError as error:
         absent = all(each.code == ABSENT for each in error.diagnostics)
         if seed is None or weights is not None or not absent:

@@ -29,6 +29,7 @@ IDLE = 10.0  # seconds until freed memory is given back; to get it again costs a
 SERVICES = {
     "portable": "tripybuild.targets.xla.foreign_module:compile",  # StableHLO of a file, for the CPU
     "interpreter": "tripybuild.worker.stablehlo_interpreter:run_module",  # where engines differ
+    "trial": "tripybuild.workbench.reduction.trial:run_trial",  # of a spec, which may end it
     "weights": "tripybuild.tensorrt.runtime.request:digest_weights",  # asked before any engine
 }
 COMPILERS: Mapping[str, Callable[[], Compile]] = {

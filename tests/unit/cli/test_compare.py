@@ -98,6 +98,18 @@ def test_a_dtype_is_compared_with_another(cli):
     assert (code, "`y` differs first at [0, 0]: " in out) == (1, True)
 
 
+def test_a_peer_is_compared_with_what_it_is_imported_as(cli):
+    """By a target of ours: the import and its lowering are asked at once."""
+    head, _, rest = SPEC.partition("parts:")
+    fixed = head + "outputs:" + rest.partition("outputs:")[2].replace("linear(x)", "x")
+    Path("fixed.yaml").write_text(fixed)
+    tripybuild.export("fixed.yaml", "fixed.onnx")
+    code, out, _ = cli("compare", "onnx:fixed.onnx", f"@{XLA}", "--shapes", "B=2")
+    assert code == 0
+    assert "B: onnx:fixed.onnx@cpu:xla, imported" in out
+    assert "B=2, seed 0" in out
+
+
 def test_what_differs_is_shown_with_both_values(cli):
     """A peer whose outputs have no names is matched by order, and its module is wrong."""
     pytest.importorskip("torch", reason="torch is not installed")
@@ -115,7 +127,7 @@ def test_what_differs_is_shown_with_both_values(cli):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["torch:program.py:same"], "name what it is compared with"),
+        (["torch:program.py:same"], "missing a required argument: 'x'"),
         (["curve.yaml@nothing"], "`nothing` is not a target"),
         (["none.yaml"], "there is no file `none.yaml`"),
         (["curve.yaml", "--input", "z=x.npy"], "has no input `z`"),

@@ -6,56 +6,12 @@ from math import ceil, log2
 from pathlib import Path
 
 import pytest
+from faulty_specs import ORT, REFERENCE, WRONG_LOWERING, chain
 from jsonschema import Draft7Validator
 
 import tripybuild
 from tripybuild.cli.main import main
 from tripybuild.process import paths
-
-REFERENCE, ORT = "reference", "cpu:onnxruntime"
-STEPS = 30
-WRONG_LOWERING = """\
-tripybuild: 1
-op: triple
-doc: Three times each value, but for ONNX.
-types:
-  T: [float32, float16]
-inputs:
-  input:
-    type: T[*S]
-    doc: The values.
-outputs:
-  output:
-    type: T[*S]
-    doc: The results.
-reference: input * 3
-lower:
-  tensorrt: |
-    factor = trt.constant(3.0, T)
-    return trt.element_wise(*trt.align(input, factor), "kPROD")
-  stablehlo: hlo.multiply(input, 3.0)
-  onnx: input * 3.5
-sample: {S: [2]}
-examples:
-  - call: triple([1.0])
-    gives: [3.0]
-"""
-
-
-def chain(changes=(), head="", types=""):
-    """A spec of many steps, some of which are others."""
-    lines = [
-        "tripybuild: 1",
-        "model: chain",
-        *([head] if head else []),
-        *([types] if types else []),
-    ]
-    lines += ["inputs:", "  x: F[B, 16]", "ranges:", "  B: {min: 1, opt: 4, max: 64}", "steps:"]
-    for number in range(1, STEPS + 1):
-        before = f"s{number - 1}" if number > 1 else "x"
-        usual = (f"tanh({before}) + x", f"{before} * 1.25", f"{before} - mean({before}, 1, True)")
-        lines.append(f"  s{number}: {dict(changes).get(number, usual[number % 3]).format(before)}")
-    return "\n".join([*lines, "outputs:", f"  y: s{STEPS}", ""])
 
 
 @pytest.fixture
@@ -148,4 +104,6 @@ def test_lines_of_python_and_parts_of_a_spec(bisect):
     tripybuild.export("left.yaml", "left.onnx")
     (refusal,) = bisect("onnx:left.onnx", "left.yaml")["diagnostics"]
     assert refusal["code"] == "target-unfit"
-    assert "`tripybuild import` makes a spec of this one" in refusal["hint"]
+    assert "`onnx:left.onnx@cpu` and `@reference`" in refusal["hint"]
+    found = bisect("onnx:left.onnx@cpu:onnxruntime", "right.yaml@reference")["parting"]
+    assert (found["operator"], found["verdict"]) == ("mul", "weights")

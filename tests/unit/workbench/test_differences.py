@@ -66,6 +66,13 @@ def test_integers_and_booleans_are_equal_or_not():
     assert not compare_arrays("y", np.int64([1, 2]), np.int64([1, 3]), exact).agrees
 
 
+def test_integers_that_float64_has_not_differ():
+    one, other = np.int64([2**62]), np.int64([2**62 + 1])
+    found = compare_arrays("y", one, other, model_tolerance(None))
+    assert (found.outside, found.unequal, found.greatest) == (1, 1, 1.0)
+    assert found.witness.other == 2**62 + 1
+
+
 def test_a_tolerance_is_the_users_the_specs_or_the_dtypes():
     assert model_tolerance("float16") == ToleranceEntry(relative=1e-2)
     assert model_tolerance("float16", {"float16": 0.1}) == ToleranceEntry(relative=0.1)

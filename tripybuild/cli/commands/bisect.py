@@ -82,10 +82,7 @@ def bisect_programs(
         bool, typer.Option("--json", help="Print one JSON document on stdout.")
     ] = False,
 ) -> CommandResult:
-    """Find the first step at which two programs part.
-
-    `tripybuild bisect model.yaml@cpu:xla --set-b F=float16`
-    """
+    """Find the first step at which two programs part."""
     own = {"weights": weights, "config": config, "entry": entry, "registry": registry}
     how: dict[str, Any] = {
         **own,

@@ -39,14 +39,14 @@ if TYPE_CHECKING:
     from tripybuild.workbench.differences import ArrayDifference
     from tripybuild.workbench.programs import Program
 
-SOURCE = "SPEC[@TARGET]|EXE|FILE.py:f[@TARGET]|torch:FILE.py:f|onnx:FILE"
+SOURCE = "SPEC|EXE|FILE.py:f|torch:FILE.py:f|onnx:FILE, with @TARGET behind it or without"
 First = Annotated[str, typer.Argument(metavar="A", help=f"{SOURCE}.")]
 Second = Annotated[
     str | None,
     typer.Argument(
         metavar="B",
-        help="The same, and what A is compared with; `@TARGET` is A by that target. By default "
-        "A by its reference, `@reference`.",
+        help="The same, and what A is compared with. `@TARGET` alone is A by that target; "
+        "by default it is `@reference`.",
     ),
 ]
 SecondSettings = Annotated[
@@ -84,10 +84,7 @@ def compare_programs(
     config: ConfigFile = None,
     registry: Registries = None,
 ) -> CommandResult:
-    """Compare the outputs of two programs on the same inputs.
-
-    `tripybuild compare model.yaml@cpu:xla @cpu:onnxruntime --shapes B=1,S=128`
-    """
+    """Compare the outputs of two programs on the same inputs."""
     from tripybuild.workbench.comparison import (  # noqa: PLC0415
         compare_call,
         draw_calls,
@@ -268,5 +265,6 @@ def differences_data(found: "Iterable[ArrayDifference]") -> list[dict[str, Any]]
 
 
 def _witness(seen: Any) -> dict[str, Any]:
-    values = (each if each - each == 0 else str(each) for each in (seen.one, seen.other))
+    # JSON has truths that are no numbers, and no infinities.
+    values = (+each if each - each == 0 else str(each) for each in (seen.one, seen.other))
     return {"index": list(seen.index), "values": list(values)}

@@ -132,7 +132,7 @@ def import_model(
     known = request.registry()
     peer = None if verify_with is None else _peer(verify_with)
     begin_phase("read the source")
-    read = _read(source, request, known, inputs or [])
+    read = read_foreign(source, request, known, inputs or [])
     begin_phase("write the spec")
     paths = _write(read, request, known, output, scaffold, force=force)
     seconds = time.perf_counter() - start
@@ -195,9 +195,20 @@ def _write_scaffolds(error: "UnreadProgramError", folder: Path, taken: Sequence[
     write_note("".join(f"Wrote `{folder / name}`\n" for name in texts).rstrip())
 
 
-def _read(
+def read_foreign(
     source: Path, request: "ImportRequest", registry: "Registry", inputs: Sequence[ArgumentSpec]
 ) -> "ForeignProgram":
+    """Read a source of another system.
+
+    Args:
+        source: A file, a folder, or `FILE.py:model`.
+        request: What is said of it.
+        registry: The declarations that it is read with.
+        inputs: The tensors that a module takes.
+
+    Raises:
+        DiagnosticError: There is no such source, or it cannot be read.
+    """
     from tripybuild.importer.session import read_source  # noqa: PLC0415 - heavy
 
     asked = program(source)

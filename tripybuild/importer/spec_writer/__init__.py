@@ -61,6 +61,14 @@ def write_spec(program: CallProgram, registry: Registry, *, by_name: bool = Fals
     program = raise_compositions(program, registry.operators)
     with use_references(COMPUTED):
         program = drop_arguments(program, registry.operators)
+    return write_calls(program, registry, by_name=by_name)
+
+
+def write_calls(program: CallProgram, registry: Registry, *, by_name: bool = False) -> WrittenSpec:
+    """Write a program as a spec, call by call: nothing is said in another way.
+
+    The arguments are those of `write_spec`.
+    """
     program = close_regions(program, registry.operators)
     modules = RegistryModules(registry, main_float(program))
     writer = DefinitionWriter(program, registry.operators, modules, ValueNames(program))
