@@ -75,7 +75,7 @@ def reduce_spec(
     config: ConfigFile = None,
     registry: Registries = None,
 ) -> CommandResult:
-    """Write the smallest spec that still fails by a target, with how to see it."""
+    """Write the smallest spec that still fails by a target."""
     from tripybuild.importer.session import ImportRequest  # noqa: PLC0415
     from tripybuild.workbench.reduction import Reducer, clear  # noqa: PLC0415
     from tripybuild.workbench.reduction.trial import TrialRequest, ask  # noqa: PLC0415
