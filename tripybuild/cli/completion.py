@@ -32,7 +32,7 @@ def complete(root: Any) -> int:
         source = _source(root, _words(os.environ["COMP_WORDS" if is_bash else TYPED]))
         for command in _commands(root):
             for param in command.params:
-                answer = COMPLETERS.get(_label(param))
+                answer = COMPLETERS.get(_label(param, command))
                 if answer is not None:
                     param.shell_complete = partial(_items, partial(answer, source), cut)
         root.main(prog_name=PROGRAM)
@@ -49,11 +49,9 @@ def _commands(command: Any) -> Iterator[Any]:
         yield from _commands(each)
 
 
-def _label(param: Any) -> str:
-    """The longest name of an option; what stands for an argument in the help."""
-    if param.param_type_name == "argument":
-        return str(param.metavar or param.name)
-    return str(max(param.opts, key=len))
+def _label(param: Any, command: Any) -> str:
+    """The longest name of an option; for an argument, the command that it is of."""
+    return str(command.name if param.param_type_name == "argument" else max(param.opts, key=len))
 
 
 def _join_words() -> int:
@@ -243,9 +241,9 @@ def _forms(_file: Path | None, _: str) -> Iterator[tuple[str, str]]:
     yield from ((each, "") for each in forms())
 
 
-# By what stands for an argument, or the longest name of an option, of any command.
+# By the longest name of an option of any command; by its command for an argument.
 COMPLETERS: dict[str, Callable[[Path | None, str], Iterable[tuple[str, str]]]] = {
-    "[NAME]": _operators,
+    "explain": _operators,
     "--target": _targets,
     "--set": _settings,
     "--shapes": _sizes,
