@@ -71,10 +71,14 @@ def compile(
     Raises:
         DiagnosticError: With everything that is wrong.
     """
-    from pathlib import Path  # noqa: PLC0415 - `import tripybuild` is for free
+    from contextlib import nullcontext  # noqa: PLC0415 - `import tripybuild` is for free
+    from pathlib import Path  # noqa: PLC0415 - the same
 
+    from tripybuild.artifact.draft import Draft  # noqa: PLC0415 - the same
     from tripybuild.compiler.session import compile_spec  # noqa: PLC0415 - the same
     from tripybuild.packages.libraries import model_libraries  # noqa: PLC0415 - the same
+
+    draft = None if output is None else Draft(Path(output))
 
     def compile_file(path: Path) -> Executable:
         return compile_spec(
@@ -87,27 +91,33 @@ def compile(
             weights=None if weights is None else Path(weights),
             config=Path(config) if isinstance(config, str) else config,
             buckets=buckets,
+            draft=draft,
         )
 
-    if isinstance(spec, (str, Path)):
-        if args or kwargs or dynamic:
-            from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError  # noqa: PLC0415
+    if isinstance(spec, (str, Path)) and (args or kwargs or dynamic):
+        _refuse_arguments()
+    with draft or nullcontext():
+        if isinstance(spec, (str, Path)):
+            executable = compile_file(Path(spec))
+        else:
+            from tripybuild.importer.session import (  # noqa: PLC0415 - the same
+                ImportRequest,
+                compile_foreign,
+                read_object,
+            )
 
-            message = "`args`, `kwargs` and `dynamic` are for modules; a file declares its inputs"
-            raise DiagnosticError(Diagnostic("wrong-value", message))
-        executable = compile_file(Path(spec))
-    else:
-        from tripybuild.importer.session import (  # noqa: PLC0415 - the same
-            ImportRequest,
-            compile_foreign,
-            read_object,
-        )
-
-        request = ImportRequest(registry, kwargs or {}, dynamic or {}, args=args)
-        executable = compile_foreign(*read_object(spec, request), request, compile_file)
-    if output is not None:
-        executable.save(output)
+            request = ImportRequest(registry, kwargs or {}, dynamic or {}, args=args)
+            executable = compile_foreign(*read_object(spec, request), request, compile_file)
+        if output is not None:
+            executable.save(output, draft)
     return executable
+
+
+def _refuse_arguments() -> None:
+    from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError  # noqa: PLC0415
+
+    message = "`args`, `kwargs` and `dynamic` are for modules; a file declares its inputs"
+    raise DiagnosticError(Diagnostic("wrong-value", message))
 
 
 def emit(

@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from tripybuild.artifact import container
 from tripybuild.artifact.call_signature import Array, CallSignature
+from tripybuild.artifact.draft import Draft
 from tripybuild.artifact.manifest import MemberRecord
 from tripybuild.artifact.manifest_schema import manifest_error, tensor_text
 from tripybuild.artifact.members import Content
@@ -21,6 +22,7 @@ from tripybuild.errors.budget import Budget
 from tripybuild.errors.diagnostics import DiagnosticError, suggest
 from tripybuild.errors.limits import within_budget
 from tripybuild.process import memory
+from tripybuild.process.gc_pause import pause_gc
 from tripybuild.process.hashing import LARGE
 from tripybuild.process.per_process import process_lock
 from tripybuild.schema.model.entry_points import find_entry
@@ -240,15 +242,22 @@ class Executable(CompiledModel):
         """
         return start_session(self, state, sizes)
 
-    def save(self, path: Path | str) -> None:
-        """Write the executable to a file, whole or not at all."""
-        container.write(Path(path), self.manifest, self._members, self.measured)
+    def save(self, path: Path | str, draft: Draft | None = None) -> None:
+        """Write the executable to a file, whole or not at all.
+
+        Args:
+            path: The file.
+            draft: The beginning of it, which was written meanwhile.
+        """
+        members = self._members if draft is None else draft.members(self._members)
+        container.write(Path(path), self.manifest, members, self.measured)
 
     def __call__(self, /, **arrays: Any) -> dict[str, Array]:
         """Run the only entry: see `ExecutableEntry`."""
         return (self._call or self.entry()).run(arrays)
 
 
+@pause_gc()
 def load(path: Path | str, *, rebuild: bool = False) -> Executable:
     """Read an executable file; every byte of it is checked against its digest.
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from tripybuild.artifact.draft import Draft
 from tripybuild.compiler.executable import Executable
 from tripybuild.compiler.lowering.footprint import check_footprint, check_together
 from tripybuild.compiler.lowering.specialize import check_laws
@@ -56,6 +57,7 @@ def compile_spec(
     weights: Path | None = None,
     config: Config = None,
     buckets: Buckets | None = None,
+    draft: Draft | None = None,
 ) -> Executable:
     """Compile a model.
 
@@ -77,6 +79,7 @@ def compile_spec(
             by default that in the folder of the weights.
         buckets: Sizes that programs are for, by the names of dynamic sizes, or `powers` of two:
             those between are padded to the next. Only XLA has a program for each size without.
+        draft: The beginning of the file in which the executable will be.
 
     Raises:
         DiagnosticError: With all that is wrong with the model, its weights or the request.
@@ -112,6 +115,7 @@ def compile_spec(
         timeout,
         buckets=buckets,
         asked=bool(shapes),
+        draft=draft,
     )
 
 
@@ -127,6 +131,7 @@ def compile_graph(
     options: Mapping[str, Any] | None = None,
     buckets: Buckets | None = None,
     asked: bool = False,
+    draft: Draft | None = None,
 ) -> Executable:
     """Compile graphs, whatever they were recorded from.
 
@@ -141,6 +146,7 @@ def compile_graph(
         options: How the compiler builds, for targets that take options.
         buckets: As for `compile_spec`.
         asked: Whether the user asked for sizes, which may be each `opt` alone.
+        draft: As for `compile_spec`.
 
     Raises:
         DiagnosticError: A law does not hold for these sizes, or the compiler refuses the graph.
@@ -159,7 +165,7 @@ def compile_graph(
     if recipes:
         manifest["prepared"] = {n: join_names(each.weights) for n, each in recipes.items()}
     warnings = check_prepared(recipes)
-    request = CompileRequest(built, read, manifest, tell, timeout, options)
+    request = CompileRequest(built, read, manifest, tell, timeout, options, draft)
     made = Executable.of(target.compile(request))
     made.warnings += [*built.warnings, *warnings]
     tell(DONE)

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
-from importlib.metadata import distributions
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -77,6 +76,8 @@ def _libraries() -> set[str]:
 @cache
 def _entry_points() -> frozenset[str]:
     """The packages that the metadata of installed distributions give as such."""
+    from importlib.metadata import distributions  # noqa: PLC0415 - slow, and no load needs it
+
     found = distributions(path=sorted(_libraries()))
     entries = (entry for each in found for entry in each.entry_points.select(group=GROUP))
     return frozenset(e.name for e in entries if e.name == e.value and e.name.isidentifier())

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
+from tripybuild.artifact.draft import Draft
 from tripybuild.artifact.manifest import MemberRecord
 from tripybuild.artifact.members import measure
 from tripybuild.errors.diagnostics import Diagnostic
@@ -49,7 +50,8 @@ def graph_model(request: CompileRequest, ahead: Ahead = lambda _: []) -> Compile
         members[CONSTANTS] = weights_file.encode(constants).toreadonly()
     # The weights are read, encoded and hashed while the compiler's process is at work.
     with ThreadPoolExecutor(1) as worker:
-        stored = worker.submit(_weights_member, declared, request.weights, request.built.prepared)
+        given = declared, request.weights, request.built.prepared, request.draft
+        stored = worker.submit(_weights_member, *given)
         warnings = ahead(members)
         if declared:
             found = stored.result()
@@ -79,7 +81,10 @@ class _WeightsMember:
 
 
 def _weights_member(
-    weights: Mapping[str, Value], read: WeightSource, prepared: Iterable[str]
+    weights: Mapping[str, Value],
+    read: WeightSource,
+    prepared: Iterable[str],
+    draft: Draft | None = None,
 ) -> _WeightsMember:
     """Read weights some at a time: beside the file of all of them, few are in memory."""
     types = {name: (v.dtype.numpy, v.shape) for name, v in weights.items()}
@@ -92,6 +97,8 @@ def _weights_member(
         if (found := nonfinite(array)) is not None:
             suspects[name] = found
     content = encoder.content().toreadonly()
+    if draft is not None:
+        draft.begin(content)
     return _WeightsMember(content, measure(content), suspects, tied)
 
 

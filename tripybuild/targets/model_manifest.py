@@ -3,7 +3,6 @@
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +38,8 @@ def manifest_of_model(
         target: What it is compiled for.
         shapes: The sizes to compile each entry for.
     """
+    from importlib.metadata import version  # noqa: PLC0415 - slow, and no load needs it
+
     folder = Path(built.document.path).parent
     return {
         "kind": "model",

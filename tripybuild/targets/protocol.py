@@ -8,13 +8,13 @@ function of its own, so that neither loads what this imports.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol
 
 from tripybuild.artifact.call_signature import import_array
+from tripybuild.artifact.draft import Draft
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.model.model_graph import EntryGraph, ModelGraph
 from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
@@ -63,6 +63,7 @@ class CompileRequest:
         tell: Told the name of each phase.
         timeout: Seconds that the compiler may take.
         options: How the compiler builds, for targets that take options.
+        draft: Where weights are written while they are compiled.
     """
 
     built: ModelGraph
@@ -71,6 +72,7 @@ class CompileRequest:
     tell: Callable[[str], None]
     timeout: float | None = None
     options: Mapping[str, Any] | None = None
+    draft: Draft | None = None
 
     @property
     def entries(self) -> list[EntryRequest]:
@@ -287,6 +289,8 @@ class Target(ABC):
         Raises:
             DiagnosticError: It does not work here.
         """
+        from importlib.metadata import version  # noqa: PLC0415 - slow, and no load needs it
+
         trial.run()
         return {self.distribution: version(self.distribution)}
 

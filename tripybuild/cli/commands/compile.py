@@ -32,6 +32,7 @@ from tripybuild.process.phases import begin_phase
 from tripybuild.targets.table import DEFAULT, SUFFIX, TARGETS, forms, is_mlir, usual_engine
 
 if TYPE_CHECKING:
+    from tripybuild.artifact.draft import Draft
     from tripybuild.compiler.executable import Executable
 
 FORMS = f"[{'|'.join(forms())}]"
@@ -163,19 +164,26 @@ def _emit_spec(spec: Path, added: list[Path] | None, emit: str, **how: Any) -> s
     return session.emit(spec, emit, homes=model_libraries(added, spec), **how)
 
 
-def _from_spec(spec: Path, added: list[Path] | None, target: str, **how: Any) -> "Executable":
+def _from_spec(
+    spec: Path, added: list[Path] | None, target: str, draft: "Draft", **how: Any
+) -> "Executable":
     from tripybuild.compiler import session  # noqa: PLC0415
     from tripybuild.packages.libraries import model_libraries  # noqa: PLC0415
 
     own = model_libraries(added, spec)
-    return session.compile_spec(spec, target=target, homes=own, **how)
+    return session.compile_spec(spec, target=target, homes=own, draft=draft, **how)
 
 
 def _from_python(
-    asked: FunctionReference, inputs: Sequence[ArgumentSpec], target: str, **how: Any
+    asked: FunctionReference,
+    inputs: Sequence[ArgumentSpec],
+    target: str,
+    draft: "Draft",
+    **how: Any,
 ) -> "Executable":
     from tripybuild.eager.compile.compile import compile_function  # noqa: PLC0415
 
+    del draft  # what calls the function in Python has no file
     begin_phase("record the function")
     return compile_function(record_program(asked, inputs), target, **how).program
 
@@ -212,15 +220,17 @@ def _check_output_differs(path: Path, spec: Path) -> None:
 
 
 def _save_executable(
-    spec: Path, path: Path, target: str, make: Callable[[str], "Executable"]
+    spec: Path, path: Path, target: str, make: Callable[[str, "Draft"], "Executable"]
 ) -> CommandResult:
     from tripybuild.artifact.container import looks_like_container  # noqa: PLC0415
+    from tripybuild.artifact.draft import Draft  # noqa: PLC0415
 
     check_overwrite(path, looks_like_container, "an executable")
     start = time.perf_counter()
-    executable = make(target)
-    begin_phase("write the executable")
-    executable.save(path)
+    with Draft(path) as draft:
+        executable = make(target, draft)
+        begin_phase("write the executable")
+        executable.save(path, draft)
     took, size = time.perf_counter() - start, path.stat().st_size
     choice = executable.manifest.get("engine", {})
     target = str(executable.target) if choice else target
