@@ -7,6 +7,7 @@ A source is an executable, a spec or `FILE.py:f`, which may have `@TARGET` behin
 import atexit
 import shutil
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -240,7 +241,7 @@ def open_peer(text: str, threads: int | None = None, flag: str = "") -> "Program
         DiagnosticError: It is neither, or it cannot be loaded.
     """
     from tripybuild.cli.commands.import_model import load_module  # noqa: PLC0415 - heavy
-    from tripybuild.importer.peers import OnnxPeer, TorchPeer  # noqa: PLC0415 - heavy
+    from tripybuild.importer.peers import OnnxPeer, TorchPeer, prepare_peer  # noqa: PLC0415 - heavy
     from tripybuild.workbench.programs import Program  # noqa: PLC0415 - heavy
 
     kind, _, rest = text.partition(":")
@@ -248,7 +249,8 @@ def open_peer(text: str, threads: int | None = None, flag: str = "") -> "Program
     peer: OnnxPeer | TorchPeer
     if kind == OnnxPeer.NAME and rest:
         if not Path(rest).is_file():
-            message = f"there is no file `{rest}`"
+            is_folder = Path(rest).is_dir()
+            message = f"`{rest}` is a folder" if is_folder else f"there is no file `{rest}`"
             raise DiagnosticError(Diagnostic("file-not-found", message))
         peer = OnnxPeer(Path(rest), threads)
     elif kind == TorchPeer.NAME and asked is not None:
@@ -256,7 +258,7 @@ def open_peer(text: str, threads: int | None = None, flag: str = "") -> "Program
     else:
         message, hint = f"`{text}` is no peer", "write `torch:FILE.py:model` or `onnx:FILE.onnx`"
         raise wrong_argument(message, hint, flag)
-    return Program(text, kind, peer.prepare, read=peer.arrays)
+    return Program(text, kind, partial(prepare_peer, text, peer), read=peer.arrays)
 
 
 def read_arrays(inputs: Sequence[ArgumentSpec | InputFile]) -> "dict[str, Array]":

@@ -1,6 +1,5 @@
 """Peers: sources as they are, run by PyTorch or by ONNX Runtime, to compare with."""
 
-import importlib.util
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -11,6 +10,7 @@ import numpy as np
 
 from tripybuild.artifact.call_signature import Array
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.targets.onnx_runtime.library import error_words, errors, runtime
 
 Call = Callable[[], Any]
 
@@ -32,11 +32,7 @@ class OnnxPeer:
     def __init__(
         self, path: Path, threads: int | None = None, *, is_optimized: bool = True
     ) -> None:
-        if importlib.util.find_spec("onnxruntime") is None:
-            message = f"`{path}` is run by ONNX Runtime, which is not installed"
-            raise DiagnosticError(Diagnostic("target-unavailable", message))
-        import onnxruntime  # noqa: PLC0415 - heavy, and an extra
-
+        onnxruntime = runtime()
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 4  # what it refuses is raised
         options.intra_op_num_threads = threads or 0
@@ -47,10 +43,8 @@ class OnnxPeer:
             self.session = onnxruntime.InferenceSession(
                 path, options, providers=["CPUExecutionProvider"]
             )
-        except Exception as error:  # whatever it raises of its own
-            said = next(iter(str(error).splitlines()), "")
-            found = Diagnostic("target-unfit", f"ONNX Runtime refuses `{path}`: {said}")
-            raise DiagnosticError(found) from error
+        except errors() as error:
+            raise DiagnosticError(_refusal(path, error)) from error
         self.inputs = [each.name for each in self.session.get_inputs()]
 
     def prepare(self, arrays: Mapping[str, Array]) -> Call:
@@ -69,6 +63,16 @@ class OnnxPeer:
                 message = f"the output `{name}` is a sequence of tensors, which is not compared"
                 raise DiagnosticError(Diagnostic("wrong-type", message))
         return dict(zip(names, found, strict=True))
+
+
+def _refusal(path: Path, error: Exception) -> Diagnostic:
+    """What ONNX Runtime has against a file: it is none of ONNX, or one that it does not run."""
+    words = error_words(error)
+    if type(error).__name__ == "InvalidProtobuf" or "No graph was found" in words:
+        hint = "name a file that `tripybuild export` or another exporter wrote"
+        return Diagnostic("onnx-malformed", f"`{path}` is no model of ONNX", hint=hint)
+    message = f"ONNX Runtime does not run `{path}`"
+    return Diagnostic("onnxruntime-refused", message, notes=(words,))
 
 
 class TorchPeer:
@@ -133,6 +137,28 @@ class TorchPeer:
                 message = f"the module gives `{type(each).__name__}`, and no tensor"
                 raise DiagnosticError(Diagnostic("wrong-type", message))
         return leaves
+
+
+def prepare_peer(name: str, peer: OnnxPeer | TorchPeer, arrays: Mapping[str, Array]) -> Call:
+    """A call of a peer, whose own errors are diagnostics.
+
+    Raises:
+        DiagnosticError: It takes other inputs; the call raises what the other system does not run.
+    """
+    call = _said(name, partial(peer.prepare, arrays))
+    return partial(_said, name, call)
+
+
+def _said(name: str, work: Callable[[], Any]) -> Any:
+    try:
+        return work()
+    except (DiagnosticError, MemoryError):
+        raise
+    except Exception as error:  # whatever a module or an engine raises
+        notes = (f"{type(error).__name__}: {error_words(error)}",)
+        hint = "the inputs are those that both sides are called with: are they what it takes?"
+        found = Diagnostic("engine-failed", f"`{name}` cannot be run", notes=notes, hint=hint)
+        raise DiagnosticError(found) from error
 
 
 def match_inputs(names: Iterable[str], arrays: Mapping[str, Array]) -> dict[str, Array]:

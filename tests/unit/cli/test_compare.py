@@ -42,6 +42,16 @@ class Net(torch.nn.Module):
 
 same, other = Net(2.0), Net(2.5)
 """
+WIDE = """\
+tripybuild: 1
+model: wide
+inputs:
+  x: float32[B, 5]
+ranges:
+  B: {min: 1, opt: 3, max: 8}
+outputs:
+  y: tanh(x)
+"""
 XLA, ORT = "cpu:xla", "cpu:onnxruntime"
 
 
@@ -122,6 +132,29 @@ def test_what_differs_is_shown_with_both_values(cli):
     assert "`output` differs first at [0, 0]: 2 in A, 2.5 in B" in out
     code, _, err = cli("compare", "torch:program.py:same", "torch:program.py:other")
     assert (code, "says what it takes" in err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("peer", "code", "message"),
+    [
+        ("onnx:curve.yaml", "onnx-malformed", "`curve.yaml` is no model of ONNX"),
+        ("onnx:empty.onnx", "onnx-malformed", "`empty.onnx` is no model of ONNX"),
+        ("onnx:.", "file-not-found", "`.` is a folder"),
+        ("onnx:wide.onnx", "engine-failed", "`onnx:wide.onnx` cannot be run"),
+        ("torch:program.py:wide", "engine-failed", "`torch:program.py:wide` cannot be run"),
+    ],
+)
+def test_what_a_peer_refuses_is_said_in_our_words(cli, peer, code, message):
+    """Its own words are a note; neither are they the message, nor is it an error of ours."""
+    if peer.startswith("torch"):
+        pytest.importorskip("torch", reason="torch is not installed")
+        Path("program.py").write_text(f"{PROGRAM}wide = torch.nn.Linear(5, 5)\n")
+    Path("empty.onnx").touch()
+    Path("wide.yaml").write_text(WIDE)
+    tripybuild.export("wide.yaml", "wide.onnx")
+    status, out, err = cli("compare", f"curve.yaml@{XLA}", peer)
+    assert (status, out, f"error[{code}]: {message}" in err) == (1, "", True), err
+    assert "[ONNXRuntimeError]" not in err
 
 
 @pytest.mark.parametrize(
