@@ -4,22 +4,17 @@ That are the operators and modules of registries, functions of sizes, and the bu
 dialect with their signatures. A declaration is read when it is first asked for.
 """
 
-import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-import numpy as np
-
-from tripybuild import stablehlo
 from tripybuild.codegen.operators.reference_page import bullet_list, code, operator_page
 from tripybuild.codegen.package.fragment import BUILT_IN
 from tripybuild.errors.codes import CODES
 from tripybuild.errors.diagnostics import DiagnosticError
-from tripybuild.language.vocabulary import NUMPY
-from tripybuild.onnx import dialect as onnx
-from tripybuild.onnx.table import NEWEST, find_operator
+from tripybuild.language.vocabulary import NUMPY_CONSTANTS
+from tripybuild.manual.functions import function_text, is_function, names_behind
 from tripybuild.packages.builtin import builtin_registry
 from tripybuild.process.per_process import per_process
 from tripybuild.schema.load import Registry, load
@@ -27,8 +22,6 @@ from tripybuild.schema.operator.operator import Attribute, Input, Operator
 from tripybuild.schema.registry_files import ModuleDeclaration
 from tripybuild.schema.registry_folders import roots
 from tripybuild.schema.snippets.vocabularies import NAMESPACES, REFERENCE
-from tripybuild.tensorrt import layers
-from tripybuild.tensorrt.recorder.argument_kinds import REQUIRED, ArgumentKind
 from tripybuild.types.dtypes import BY_NAME
 from tripybuild.types.vocabulary import SHAPE
 
@@ -44,7 +37,8 @@ class CallUsage:
         parameters: Each as it is written in a signature, with what it means.
         result: What it gives; empty where that is not known.
         doc: What it does.
-        kind: An operator, a module, a function, a builder.
+        kind: An operator, a module, a function.
+        written: What its signature has between parentheses; else the parameters.
     """
 
     name: str
@@ -52,11 +46,12 @@ class CallUsage:
     result: str = ""
     doc: str = ""
     kind: str = "function"
+    written: str = ""
 
     @property
     def label(self) -> str:
         """The signature on one line."""
-        given = ", ".join(text for text, _ in self.parameters)
+        given = self.written or ", ".join(text for text, _ in self.parameters)
         return f"{self.name}({given})" + (f" -> {self.result}" if self.result else "")
 
     @property
@@ -92,13 +87,12 @@ class Catalog:
     def call(self, name: str, space: str = "") -> CallUsage | None:
         """How something is called, or None where there is nothing of this name."""
         if space:
-            return builder_call(space, name)
+            return function_call(f"{space}.{name}")
         if (operator := self.operator(name)) is not None:
             return operator_call(operator)
         if (module := self.module(name)) is not None:
             return module_call(module)
-        function = SHAPE.functions.get(name)
-        return python_call(name, function, "function of sizes") if callable(function) else None
+        return function_call(name)
 
     def page(self, name: str, space: str = "") -> str | None:
         """What there is to know of a name, as Markdown."""
@@ -175,69 +169,20 @@ def module_call(module: ModuleDeclaration) -> CallUsage:
     return CallUsage(module.name, tuple(given), "", module.file.doc, "module")
 
 
-def python_call(name: str, function: Callable[..., object], kind: str) -> CallUsage:
-    """How a function of Python is called."""
-    try:
-        parameters: Iterable[inspect.Parameter] = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        parameters = ()
-    plain = (each.replace(annotation=each.empty) for each in parameters)
-    given = tuple((str(each), "") for each in plain)
-    return CallUsage(name, given, "", inspect.getdoc(function) or "", kind)
-
-
-def builder_names(space: str) -> Iterator[str]:
+def builder_names(space: str) -> list[str]:
     """What may stand behind `trt.`, `hlo.`, `onnx.` and `np.`."""
-    names: Mapping[str, Iterable[str]] = {
-        "trt": [*layers.LAYERS, *layers.HELPERS],
-        "hlo": stablehlo.BUILDERS,
-        "onnx": onnx.builders(),
-        "np": NUMPY,
-    }
-    yield from sorted(names.get(space, ()))
+    return sorted([*names_behind(space), *(NUMPY_CONSTANTS if space == "np" else ())])
 
 
-def builder_call(space: str, name: str) -> CallUsage | None:
-    """How a builder of a dialect, or a function of NumPy, is called."""
-    if name not in frozenset(builder_names(space)):
+def function_call(name: str) -> CallUsage | None:
+    """How a function of snippets is called, as the manual says it; None where it is none."""
+    if not is_function(name):
         return None
-    title = f"{space}.{name}"
-    if space == "trt" and name in layers.LAYERS:
-        needed = layers.LAYERS[name].parameters.items()
-        given = tuple((_layer_parameter(each, kind), "") for each, kind in needed)
-        return CallUsage(title, given, "", "A layer of TensorRT.", "builder")
-    if space == "onnx" and name not in onnx.HELPERS:
-        return _onnx_call(title, name)
-    functions: Mapping[str, object] = {
-        "trt": layers.HELPERS.get(name),
-        "hlo": stablehlo.BUILDERS.get(name),
-        "onnx": onnx.HELPERS.get(name),
-        "np": getattr(np, name, None),
-    }
-    function = functions.get(space)
-    return python_call(title, function, "builder") if callable(function) else CallUsage(title, ())
-
-
-def _layer_parameter(name: str, kind: ArgumentKind) -> str:
-    default = "" if kind.default is REQUIRED else f" = {kind.default!r}"
-    return f"{name}: {kind.enumeration or kind.name}{default}"
-
-
-def _onnx_call(title: str, name: str) -> CallUsage:
-    schema = find_operator(name, NEWEST)
-    if schema is None:
-        return CallUsage(title, (), kind="builder")
-    given = [
-        f"{'*' * each.variadic}{each.name}: {each.type}" + (" = None" if each.optional else "")
-        for each in schema.inputs
-    ]
-    for attribute in schema.attributes.values():
-        default = "" if attribute.required else f" = {attribute.default!r}"
-        given.append(f"{attribute.name}: {attribute.kind}{default}")
-    result = ", ".join(f"{each.name}: {each.type}" for each in schema.outputs)
-    allowed = (f"{n}: {', '.join(sorted(t))}" for n, t in schema.types.items())
-    doc = f"An operator of ONNX, since opset {schema.version}.\n\n" + "\n".join(allowed)
-    return CallUsage(title, tuple((each, "") for each in given), result, doc, "builder")
+    text = function_text(name)
+    doc = f"{text.doc}\n\n{text.details}".strip()
+    return CallUsage(
+        name, text.parameters, text.result, doc, f"function {text.place}", text.written
+    )
 
 
 def words(kind: str) -> Iterator[tuple[str, str]]:

@@ -18,9 +18,9 @@ from tripybuild.documents.composer import Location
 from tripybuild.language_server.catalog import (
     SPACES,
     CallUsage,
-    builder_call,
     builder_names,
     builtin_catalog,
+    function_call,
     words,
 )
 from tripybuild.language_server.descriptions import type_summary
@@ -191,7 +191,7 @@ def _members(file: EditedFile, owner: Owner, chain: str) -> Iterator[CompletionI
     """What may stand behind a dot: of a namespace, a part, `next`."""
     if chain in SPACES:
         for name in builder_names(chain):
-            form = builder_call(chain, name)
+            form = function_call(f"{chain}.{name}")
             label = name if form is None else form.label
             data = {"name": name, "space": chain}
             yield CompletionItem(name, kind=Kind.Function, detail=label, data=data)
@@ -282,9 +282,8 @@ def open_call(typed: str) -> tuple[str, int, str] | None:
 
 def call_form(file: EditedFile, owner: Owner, name: str, path: Location) -> CallUsage | None:
     """How what a name stands for is called where it is written."""
-    space, _, last = name.rpartition(".")
-    if space in SPACES:
-        return builder_call(space, last)
+    if name.rpartition(".")[0] in SPACES:
+        return function_call(name)
     index = file.analysis.names
     symbol = index.lookup(owner, name, made=PARTS in path)
     if symbol is None:

@@ -6,11 +6,12 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin
 
-from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from typing_extensions import TypeAliasType
 
 from tripybuild.documents.composer import Location
+from tripybuild.schema.entries import StrictModel
+from tripybuild.schema.keys import KeyText, key_text
 from tripybuild.schema.kinds import KINDS
 from tripybuild.schema.reading_order import reading_order
 from tripybuild.schema.size_entries import SizeEntry, SizeTree
@@ -22,15 +23,17 @@ class SchemaKey:
 
     Args:
         name: The key.
-        doc: What it means.
+        doc: What it means, as `tripybuild explain` says it.
         form: What stands behind it: a mapping, a list, words.
         is_required: Whether a file without it is refused.
+        example: Lines of YAML with the key.
     """
 
     name: str
     doc: str
     form: str
     is_required: bool
+    example: str = ""
 
 
 Form = Any  # an annotation
@@ -40,7 +43,7 @@ def keys_at(kind: str | None, path: Location) -> list[SchemaKey]:
     """The keys that may stand below a path; none where names are free."""
     found: dict[str, SchemaKey] = {}
     for form in _forms_at(kind, path):
-        if isinstance(form, type) and issubclass(form, BaseModel):
+        if isinstance(form, type) and issubclass(form, StrictModel):
             found |= {each.name: each for each in _keys(form)}
         elif _origin(form) is dict:
             named = (get_args(each) for each in _options(get_args(form)[0]))
@@ -54,7 +57,8 @@ def describe_key(kind: str | None, path: Location) -> str:
     key = known.get(str(path[-1])) if path else None
     if key is None:
         return ""
-    return f"**{key.name}:** {key.form}\n\n{key.doc}".strip()
+    example = f"```yaml\n{key.example}\n```" if key.example else ""
+    return f"**{key.name}:** {key.form}\n\n{key.doc}\n\n{example}".strip()
 
 
 def values_at(kind: str | None, path: Location) -> list[str]:
@@ -69,16 +73,15 @@ def values_at(kind: str | None, path: Location) -> list[str]:
 
 
 @cache
-def _keys(model: type[BaseModel]) -> tuple[SchemaKey, ...]:
+def _keys(model: type[StrictModel]) -> tuple[SchemaKey, ...]:
     fields = {field.alias or name: field for name, field in model.model_fields.items()}
-    order = [name for name in reading_order(model) if name in fields]  # type: ignore[arg-type]
-    return tuple(_key(name, fields[name]) for name in order)
+    order = [name for name in reading_order(model) if name in fields]
+    return tuple(_key(key_text(model, name), name, fields[name]) for name in order)
 
 
-def _key(name: str, field: FieldInfo) -> SchemaKey:
-    entry = next(_models(field.annotation), None)
-    doc = field.description or (entry.__doc__ if entry is not None else "") or ""
-    return SchemaKey(name, doc.strip(), _spoken(field.annotation), field.is_required())
+def _key(text: KeyText, name: str, field: FieldInfo) -> SchemaKey:
+    form = _spoken(field.annotation)
+    return SchemaKey(name, text.doc, form, field.is_required(), text.example.strip())
 
 
 def _spoken(form: Form) -> str:
@@ -91,7 +94,7 @@ def _kind(form: Form) -> str:
     origin = _origin(form)
     if form is SizeTree:
         return "an expression or a mapping"
-    if origin is dict or (isinstance(form, type) and issubclass(form, BaseModel)):
+    if origin is dict or (isinstance(form, type) and issubclass(form, StrictModel)):
         return "a mapping"
     if origin is list:
         return "a list"
@@ -116,15 +119,6 @@ def _options(form: Form) -> Iterator[Form]:
         yield form
 
 
-def _models(form: Form) -> Iterator[type[BaseModel]]:
-    for each in _options(form):
-        if isinstance(each, type) and issubclass(each, BaseModel):
-            yield each
-        elif each is not SizeTree:
-            for inner in get_args(each):
-                yield from _models(inner) if not isinstance(inner, str) else ()
-
-
 def _origin(form: Form) -> Any:
     return get_origin(form)
 
@@ -141,7 +135,7 @@ def _inner(form: Form, step: str | int) -> Iterator[Form]:
         yield from (
             _options(SizeEntry) if step not in SizeEntry.model_fields else _field(SizeEntry, step)
         )
-    elif isinstance(form, type) and issubclass(form, BaseModel):
+    elif isinstance(form, type) and issubclass(form, StrictModel):
         yield from _field(form, step)
     elif _origin(form) is dict:
         yield from _options(get_args(form)[1])
@@ -150,7 +144,7 @@ def _inner(form: Form, step: str | int) -> Iterator[Form]:
         yield from items if isinstance(step, int) else (i for f in items for i in _inner(f, step))
 
 
-def _field(model: type[BaseModel], step: str | int) -> Iterator[Form]:
+def _field(model: type[StrictModel], step: str | int) -> Iterator[Form]:
     for name, field in model.model_fields.items():
         if step == (field.alias or name):
             yield from _options(field.annotation)

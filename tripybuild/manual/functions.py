@@ -1,6 +1,7 @@
-"""The functions of snippets: where each may stand, its signature and what it gives.
+"""The functions of snippets: where each may stand, how it is called and what it gives.
 
 The tables are those that snippets are checked against; texts are the docstrings of what runs.
+`explain` and the language server both read them here.
 """
 
 import inspect
@@ -40,12 +41,32 @@ WORDS: Mapping[str, tuple[str, str, str]] = {
 
 
 class FunctionText(NamedTuple):
-    """A function that snippets call: where it may stand, how it is called, what it gives."""
+    """A function that snippets call.
+
+    Args:
+        name: What is called, with its namespace.
+        place: The snippets that it may stand in.
+        written: What stands between the parentheses of its signature: beside parameters, the marks
+            `/` and `*` for those that have no name, or need it.
+        parameters: Each parameter as it is written there, with what is known of its values.
+        doc: What it does, in one paragraph.
+        result: What it gives; empty where that is not known.
+        details: More of it, as Markdown.
+    """
 
     name: str
     place: str
-    signature: str
+    written: str
+    parameters: tuple[tuple[str, str], ...]
     doc: str
+    result: str = ""
+    details: str = ""
+
+    @property
+    def signature(self) -> str:
+        """The signature on one line."""
+        result = f" -> {self.result}" if self.result else ""
+        return f"{self.name}({self.written}){result}"
 
 
 PLAIN: Mapping[str, str] = {
@@ -56,8 +77,18 @@ PLAIN: Mapping[str, str] = {
 """The functions that stand without a namespace, each with the place of its snippets."""
 
 
+SPACES = tuple(vocabularies.NAMESPACES.values())
+
+
+@cache
+def names_behind(space: str) -> Mapping[str, str]:
+    """The functions behind `np.` and the like, each with the place of its snippets."""
+    place, names = _behind(space)
+    return dict.fromkeys(sorted(names), place)
+
+
 def _behind(space: str) -> tuple[str, Iterable[str]]:
-    """The names behind `np.` and the like, and where they stand; engines load when asked for."""
+    """Engines load when they are asked for."""
     if space == "np":
         return REFERENCES, NUMPY - NUMPY_CONSTANTS
     if space == "trt":
@@ -73,36 +104,35 @@ def _behind(space: str) -> tuple[str, Iterable[str]]:
     return NODE_PLACE, dialect.builders()
 
 
-SPACES = ("np", "trt", "hlo", "onnx")
-
-
 @cache
 def function_names() -> Mapping[str, str]:
     """All functions, each with the place of its snippets; `np.` and the like stand before names."""
     found = dict(PLAIN)
     for space in SPACES:
-        place, names = _behind(space)
-        found |= {f"{space}.{name}": place for name in sorted(names)}
+        found |= {f"{space}.{name}": place for name, place in names_behind(space).items()}
     return found
 
 
 def is_function(name: str) -> bool:
     """Whether snippets can call a function of this name."""
     space, _, short = name.rpartition(".")
-    return short in _behind(space)[1] if space in SPACES else name in PLAIN
+    return short in names_behind(space) if space in SPACES else name in PLAIN
 
 
+@cache
 def function_text(name: str) -> FunctionText:
     """What is known of a function of snippets."""
     space, _, short = name.rpartition(".")
-    place = _behind(space)[0] if space else PLAIN[name]
+    place = names_behind(space)[short] if space else PLAIN[name]
     if name in WORDS:
         _, signature, doc = WORDS[name]
-        return FunctionText(name, place, name + signature, doc)
-    described = {"trt": _layer, "onnx": _node}.get(space)
-    signature, doc = (described or _python)(short, _find(space, short))
+        return _declared(name, place, [(each, "") for each in signature[1:-1].split(", ")], doc)
+    function = _find(space, short)
+    if function is None:
+        return _layer(name, place) if space == "trt" else _node(name, place)
+    found = _python(name, place, function)
     origin = "StableHLO" if space == "hlo" else "Python"
-    return FunctionText(name, place, f"{name}{signature}", doc or f"{origin}'s own `{short}`.")
+    return found if found.doc else found._replace(doc=f"{origin}'s own `{short}`.")
 
 
 def _find(space: str, name: str) -> Callable[..., Any] | None:
@@ -132,62 +162,77 @@ def _find(space: str, name: str) -> Callable[..., Any] | None:
     return SHAPE_FUNCTIONS.get(name) or PYTHON.functions[name]
 
 
-def _python(_name: str, function: Callable[..., Any] | None) -> tuple[str, str]:
-    """The signature of a function without annotations, and the first paragraph of its docstring."""
+def _python(name: str, place: str, function: Callable[..., Any]) -> FunctionText:
+    """The signature of a function without annotations, and its docstring."""
+    paragraphs = (inspect.getdoc(function) or "").split("\n\n")
+    if "(" in paragraphs[0].partition(" ")[0]:  # a signature, before NumPy's texts
+        del paragraphs[0]
+    doc = " ".join("".join(paragraphs[:1]).split())
+    details = "\n\n".join(paragraphs[1:]).strip()
     try:
-        signature = inspect.signature(function) if function is not None else None
+        kept = _kept(inspect.signature(function))
     except ValueError:  # one of C's without a text
-        signature = None
-    doc = inspect.getdoc(function) or ""
-    paragraphs = [each for each in doc.split("\n\n") if "(" not in each.partition(" ")[0]]
-    return _signature_text(signature), " ".join(next(iter(paragraphs), "").split())
+        return FunctionText(name, place, "...", (), doc, details=details)
+    written = str(inspect.Signature(kept))[1:-1]
+    given = tuple((str(each), "") for each in kept)
+    return FunctionText(name, place, written, given, doc, details=details)
 
 
-def _signature_text(signature: inspect.Signature | None) -> str:
-    if signature is None:
-        return "(...)"
+def _kept(signature: inspect.Signature) -> list[inspect.Parameter]:
+    """The parameters that a snippet can give."""
     refused = vocabularies.WRITING | vocabularies.TYPING
-    kept = [
+    return [
         each.replace(annotation=each.empty)
         for each in signature.parameters.values()
         if each.kind is not each.VAR_KEYWORD
         and not (each.name in refused and each.default is not each.empty)
     ]
-    return str(inspect.Signature(kept))
 
 
-def _layer(name: str, helper: Callable[..., Any] | None) -> tuple[str, str]:
+def _declared(
+    name: str, place: str, parameters: Iterable[tuple[str, str]], doc: str
+) -> FunctionText:
+    """A function whose parameters a table has, with what each can be."""
+    given = tuple(parameters)
+    return FunctionText(name, place, ", ".join(text for text, _ in given), given, doc)
+
+
+def _layer(name: str, place: str) -> FunctionText:
     """A layer of TensorRT: its arguments, and what they can be."""
-    if helper is not None:
-        return _python(name, helper)
     from tripybuild.tensorrt import layers  # noqa: PLC0415
     from tripybuild.tensorrt.recorder.argument_kinds import REQUIRED  # noqa: PLC0415
+    from tripybuild.tensorrt.recorder.enumerations import ENUMERATIONS  # noqa: PLC0415
 
-    parameters = [
-        f"{each}: {kind.enumeration or kind.name}"
-        + ("" if kind.default is REQUIRED else f" = {kind.default!r}")
-        for each, kind in layers.LAYERS[name].parameters.items()
-    ]
-    return f"({', '.join(parameters)})", "A layer of TensorRT."
+    parameters = []
+    for each, kind in layers.LAYERS[name.partition(".")[2]].parameters.items():
+        default = "" if kind.default is REQUIRED else f" = {kind.default!r}"
+        members = ENUMERATIONS[kind.enumeration].members if kind.enumeration else ()
+        written = f"{each}: {kind.enumeration or kind.name}{default}"
+        parameters.append((written, ", ".join(members)))
+    return _declared(name, place, parameters, "A layer of TensorRT.")
 
 
-def _node(name: str, helper: Callable[..., Any] | None) -> tuple[str, str]:
+def _node(name: str, place: str) -> FunctionText:
     """An operator of ONNX: inputs, attributes, and the opset that it is of."""
-    if helper is not None:
-        return _python(name, helper)
     from tripybuild.onnx.table import NEWEST, find_operator  # noqa: PLC0415
 
-    operator = find_operator(name, NEWEST)
+    operator = find_operator(name.partition(".")[2], NEWEST)
     if operator is None:
-        return "(...)", "An operator of ONNX Runtime's own."
-    return (
-        f"({', '.join(_node_parameters(operator))})",
-        f"An operator of ONNX, since opset {operator.version}.",
+        return FunctionText(name, place, "...", (), "An operator of ONNX Runtime's own.")
+    allowed = {each: ", ".join(sorted(types)) for each, types in operator.types.items()}
+    doc = f"An operator of ONNX, since opset {operator.version}."
+    inputs = {each.type for each in operator.inputs}
+    others = (f"{each}: {types}" for each, types in allowed.items() if each not in inputs)
+    return _declared(name, place, _node_parameters(operator, allowed), doc)._replace(
+        result=", ".join(f"{each.name}: {each.type}" for each in operator.outputs),
+        details="\n".join(others),
     )
 
 
-def _node_parameters(operator: Any) -> Iterator[str]:
+def _node_parameters(operator: Any, allowed: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for each in operator.inputs:
-        yield f"{'*' * each.variadic}{each.name}: {each.type}" + (" = None" * each.optional)
+        written = f"{'*' * each.variadic}{each.name}: {each.type}" + (" = None" * each.optional)
+        yield written, allowed.get(each.type, "")
     for name, each in operator.attributes.items():
-        yield f"{name}: {each.kind}" + ("" if each.required else f" = {each.default!r}")
+        default = "" if each.required else f" = {each.default!r}"
+        yield f"{name}: {each.kind}{default}", ""

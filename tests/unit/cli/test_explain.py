@@ -46,6 +46,14 @@ def test_functions_have_signatures_and_sentences():
         found = function_text(name)
         assert found.doc, name
         assert found.signature.startswith(f"{name}("), name
+        assert all(text in found.signature for text, _ in found.parameters), name
+    power, cast = function_text("np.power"), function_text("onnx.Cast")
+    assert power.signature == "np.power(x1, x2, /)"
+    assert [text for text, _ in power.parameters] == ["x1", "x2"]
+    assert cast.signature.endswith(" -> output: T2")
+    assert cast.details.startswith("T2: ")
+    kinds = dict(function_text("trt.reduce").parameters)["kind: reduce_operation"]
+    assert "kPROD" in kinds.split(", ")
 
 
 def test_users_and_files_are_found_without_reading_all(capsys, monkeypatch):

@@ -7,6 +7,10 @@ import pytest
 from lsp_client import Client
 from test_language_server import place
 
+from tripybuild.manual.functions import function_text
+from tripybuild.schema.keys import key_text
+from tripybuild.schema.kinds import KINDS
+
 ROOT = Path(__file__).resolve().parents[3]
 CUBE = """\
 tripybuild: 1
@@ -85,9 +89,15 @@ def test_what_builders_take(client):
     assert {"S", "input", "len", "T"} <= labels("len(S)", 4).keys()
     assert {"tolerance", "cost", "decompose"} <= labels("doc: Raise", 0).keys()
     signature = client.at("signatureHelp", NAME, *place(CUBE, "input, 3)", 7))
-    assert signature["signatures"][0]["label"].startswith("np.power(")
+    assert signature["signatures"][0]["label"] == function_text("np.power").signature
+    assert len(signature["signatures"][0]["parameters"]) == 2
     hover = client.at("hover", NAME, *place(CUBE, "trt.element_wise", 6))
-    assert "trt.element_wise(" in hover["contents"]["value"]
+    assert function_text("trt.element_wise").signature in hover["contents"]["value"]
+    assert "kPROD" in hover["contents"]["value"]
+    key = client.at("hover", NAME, *place(CUBE, "reference:", 3))["contents"]["value"]
+    text = key_text(KINDS["op"], "reference")
+    assert text.doc in key
+    assert text.example in key
     (target,) = client.at("definition", NAME, *place(CUBE, "power(input", 7))
     assert target["range"]["start"]["line"] == place(CUBE, "  input:")[0]
 
