@@ -203,6 +203,16 @@ class CallAnswer(_Answer):
     outputs: list[DifferenceAnswer]
 
 
+class StepsAnswer(_Answer):
+    """What `tripybuild compare --steps` wrote: differences by the ids of operations."""
+
+    file: str
+    values: dict[str, float] = Field(description="The largest difference as a part of the rms.")
+    count: int = Field(description="How many steps both sides have.")
+    cuts: int
+    needed: int = Field(description="How many cuts show all steps.")
+
+
 class CompareAnswer(_Answer):
     """The answer of `tripybuild compare --json`."""
 
@@ -210,6 +220,7 @@ class CompareAnswer(_Answer):
     tolerance: ToleranceAnswer
     agrees: bool
     calls: list[CallAnswer]
+    steps: StepsAnswer | None
 
 
 class NodeAnswer(_Answer):

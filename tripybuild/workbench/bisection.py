@@ -30,10 +30,11 @@ from tripybuild.types.dtypes import floating
 from tripybuild.workbench.comparison import CallDifference, CallInputs, compare_call
 from tripybuild.workbench.cuts import (
     OUTPUT,
+    ChainPair,
     CutRuns,
     OperationChain,
-    align_operations,
     known_array,
+    program_source,
     value_name,
 )
 from tripybuild.workbench.differences import ArrayDifference, compare_arrays, finest_common
@@ -144,23 +145,17 @@ def find_parting(
     Raises:
         DiagnosticError: A side has no graph of ours, or the graphs have no step in common.
     """
-    sources = [_source(each) for each in (one, other)]
+    sources = [program_source(each) for each in (one, other)]
     whole = compare_call(one, other, call, within)
     names = [each.name for each in whole.outputs if not each.agrees]
     if not names:
         return whole, None
     chains = [_chain(each, whole, names) for each in sources]
-    pairs = align_operations(*chains)
-    if not pairs:
-        message = f"`{one.name}` and `{other.name}` have no step in common"
-        hint = "the same operators with the same shapes are the same step"
-        raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
-    programs = zip(sources, (one, other), strict=True)
-    runs = [CutRuns(source, each.arguments(call.arrays)) for source, each in programs]
-    search = _Pairing(chains[0], chains[1], pairs, runs, within)
-    last, cuts = _search(len(pairs), search.agrees, tell)
-    operation = chains[0].operations[pairs[last][0]]
-    step = StepReport(operation, pairs[last][0] + 1, len(chains[0].operations), cuts)
+    search = _Pairing.of((one, other), chains, call.arrays, within)
+    last, cuts = _search(len(search.pairs), search.agrees, tell)
+    position = search.pairs[last][0]
+    operation = chains[0].operations[position]
+    step = StepReport(operation, position + 1, len(chains[0].operations), cuts)
     return whole, search.report(last, step, sources)
 
 
@@ -170,7 +165,7 @@ def find_loss(program: Program, call: CallInputs, tell: Tell = lambda _: None) -
     Raises:
         DiagnosticError: The program has no graph of ours, or an input is no number itself.
     """
-    source, arrays = _source(program), program.arguments(call.arrays)
+    source, arrays = program_source(program), program.arguments(call.arrays)
     for name, array in arrays.items():
         if not np.isfinite(array.astype(np.float64)).all():
             message = f"the input `{name}` itself has elements that are no finite numbers"
@@ -201,17 +196,6 @@ def _search(count: int, agrees: Callable[[int], bool], tell: Tell) -> tuple[int,
     return high - 1, cuts
 
 
-def _source(program: Program) -> GraphSource:
-    if program.source is None:
-        message = f"`{program.name}` has no steps that can be compiled one by one"
-        hint = (
-            f"bisect what it is imported as by two targets: `{program.name}@cpu` and `@reference`; "
-            "specs, executables and functions of Python files with our operators have steps, too"
-        )
-        raise DiagnosticError(Diagnostic("target-unfit", message, hint=hint))
-    return program.source
-
-
 def _chain(source: GraphSource, whole: CallDifference, names: Sequence[str]) -> OperationChain:
     """The operations to the output that differs and needs the fewest."""
     graph = source.entry.graph
@@ -221,40 +205,12 @@ def _chain(source: GraphSource, whole: CallDifference, names: Sequence[str]) -> 
     return min(chains, key=lambda each: len(each.operations))
 
 
-@dataclass
-class _Pairing:
-    """Two chains whose operations are matched, and what is compared at their cuts."""
-
-    one: OperationChain
-    other: OperationChain
-    pairs: Sequence[tuple[int, int]]
-    runs: Sequence[CutRuns]
-    within: ToleranceEntry
-
-    def __post_init__(self) -> None:
-        self.partner: dict[Value, Value] = {}
-        for a, b in self.pairs:
-            outputs = self.one.operations[a].outputs, self.other.operations[b].outputs
-            self.partner |= dict(zip(*outputs, strict=False))
+class _Pairing(ChainPair):
+    """Two chains, between whose steps the search looks."""
 
     def agrees(self, position: int) -> bool:
         """Whether all that is live after so many steps agrees."""
-        live = self.one.frontier(self.pairs[position - 1][0] + 1)
-        return all(each.agrees for each in self._compare([v for v in live if v in self.partner]))
-
-    def _compare(self, values: Sequence[Value]) -> list[ArrayDifference]:
-        """Compare values that one cut gives, on both sides."""
-        others = [self.partner[value] for value in values]
-        found = [
-            run(chain.at(own))
-            for run, chain, own in zip(
-                self.runs, (self.one, self.other), (values, others), strict=True
-            )
-        ]
-        rows = zip(values, *found, strict=True)
-        return [
-            compare_arrays(value_name(v, self.one.graph), a, b, self.within) for v, a, b in rows
-        ]
+        return all(e.agrees for e in self.compare(self.live(self.pairs[position - 1][0] + 1)))
 
     def report(self, last: int, step: StepReport, sources: Sequence[GraphSource]) -> Parting:
         """Compare what a step reads and gives, in a cut of its own, and the step by itself."""
@@ -263,7 +219,7 @@ class _Pairing:
             for chain, place in zip((self.one, self.other), self.pairs[last], strict=True)
         )
         read = [v for v in dict.fromkeys(ours.reads()) if v in self.partner]
-        found = self._compare([*read, *ours.outputs])
+        found = self.compare([*read, *ours.outputs])
         known = _known_operands(ours, theirs, sources, self.within)
         alone = self._alone(ours, theirs, read)
         return Parting(step, found[: len(read)], known, found[len(read) :], alone)

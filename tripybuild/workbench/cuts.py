@@ -7,18 +7,22 @@ before it and read behind it, so that all else is fused as in the whole.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
+from typing import Self
 
 import numpy as np
 
 from tripybuild.artifact.call_signature import Array
 from tripybuild.compiler.lowering.specialize import specialize_graph
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.schema.files import ToleranceEntry
 from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.constants import Constant
 from tripybuild.trace.graph import Graph, operations_between
 from tripybuild.trace.operation import TraceOp
 from tripybuild.trace.region import copy_operations
 from tripybuild.trace.values import Value
-from tripybuild.workbench.programs import GraphSource
+from tripybuild.workbench.differences import ArrayDifference, compare_arrays
+from tripybuild.workbench.programs import GraphSource, Program
 
 OUTPUT = "value"  # the stem of the names of a cut's outputs
 
@@ -133,6 +137,87 @@ class CutRuns:
         kinds = zip(graph.inputs.items(), read, strict=True)
         arrays = {n: given[each].astype(v.dtype.numpy) for (n, v), each in kinds}
         return [np.asarray(each) for each in compiled.run(arrays).values()]
+
+
+def program_source(program: Program) -> GraphSource:
+    """What a program is compiled from.
+
+    Raises:
+        DiagnosticError: It has no graph of ours.
+    """
+    if program.source is None:
+        message = f"`{program.name}` has no steps that can be compiled one by one"
+        hint = (
+            f"name what it is imported as by two targets: `{program.name}@cpu` and `@reference`; "
+            "specs, executables and functions of Python files with our operators have steps, too"
+        )
+        raise DiagnosticError(Diagnostic("target-unfit", message, hint=hint))
+    return program.source
+
+
+@dataclass
+class ChainPair:
+    """Two chains whose operations are matched, and what is compared at their cuts.
+
+    Args:
+        one: A.
+        other: B.
+        pairs: The operations that are the same step, as positions in order.
+        runs: Runs cuts of both.
+        within: The tolerance.
+    """
+
+    one: OperationChain
+    other: OperationChain
+    pairs: Sequence[tuple[int, int]]
+    runs: Sequence[CutRuns]
+    within: ToleranceEntry
+
+    def __post_init__(self) -> None:
+        self.partner: dict[Value, Value] = {}
+        for a, b in self.pairs:
+            outputs = self.one.operations[a].outputs, self.other.operations[b].outputs
+            self.partner |= dict(zip(*outputs, strict=False))
+
+    @classmethod
+    def of(
+        cls,
+        programs: Sequence[Program],
+        chains: Sequence[OperationChain],
+        arrays: Mapping[str, Array],
+        within: ToleranceEntry,
+    ) -> Self:
+        """The chains of two programs, for the inputs of a call.
+
+        Raises:
+            DiagnosticError: They have no step in common.
+        """
+        first, second = chains
+        pairs = align_operations(first, second)
+        if not pairs:
+            message = f"`{programs[0].name}` and `{programs[1].name}` have no step in common"
+            hint = "the same operators with the same shapes are the same step"
+            raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
+        runs = [CutRuns(program_source(each), each.arguments(arrays)) for each in programs]
+        return cls(first, second, pairs, runs, within)
+
+    def live(self, position: int) -> list[Value]:
+        """What is live in A after so many of its operations, and is in B, too."""
+        return [value for value in self.one.frontier(position) if value in self.partner]
+
+    def compare(self, values: Sequence[Value]) -> list[ArrayDifference]:
+        """Compare values that one cut gives, on both sides."""
+        others = [self.partner[value] for value in values]
+        found = [
+            run(chain.at(own))
+            for run, chain, own in zip(
+                self.runs, (self.one, self.other), (values, others), strict=True
+            )
+        ]
+        rows = zip(values, *found, strict=True)
+        return [
+            compare_arrays(value_name(v, self.one.graph), a, b, self.within) for v, a, b in rows
+        ]
 
 
 def value_name(value: Value, graph: Graph) -> str:

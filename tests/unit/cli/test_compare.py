@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from faulty_specs import chain
 from jsonschema import Draft7Validator
 
 import tripybuild
@@ -175,3 +176,29 @@ def test_what_cannot_be_compared_is_said(cli, words, message):
     assert (code, out) == (2 if "argument-value" in err else 1, "")
     assert message in err
     assert "Traceback" not in err
+
+
+def test_differences_of_steps_begin_where_a_fault_was_planted(cli):
+    """Steps before it are the same, and `graph` shows the numbers; branches need fewer cuts."""
+    Path("right.yaml").write_text(chain({17: "{} * 1.25", 20: "{0} + exp(tanh({0}))"}))
+    Path("wrong.yaml").write_text(chain({17: "{} * 1.5", 20: "{0} + exp(tanh({0}))"}))
+    words = ["right.yaml@reference", "wrong.yaml@reference"]
+    code, out, err = cli("compare", *words, "--steps", "d.json", "--json")
+    steps = json.loads(out)["steps"]
+    assert (code, err) == (1, "")
+    assert json.loads(Path("d.json").read_text())["values"] == steps["values"]
+    assert steps["cuts"] == steps["needed"] < steps["count"] == len(steps["values"])
+    places = {each: int(each.split(":")[0][1:].partition(".")[0]) for each in steps["values"]}
+    planted = steps["values"]["s17:mul"]
+    assert 1 / 6 <= planted < 1  # a sixth where the largest element is as large as the rms
+    assert {steps["values"][each] for each, place in places.items() if place < 17} == {0.0}
+    assert steps["values"]["s18:add"] > 0 < steps["values"]["s20:add"]
+    code, out, _ = cli("graph", "right.yaml", "--overlay", "d.json")
+    assert f"{planted:.3g}" in next(e for e in out.splitlines() if e.startswith("s17 "))
+    out = cli("compare", *words, "--steps", "d.json", "--cuts", "4")[1]
+    assert f"`--cuts {steps['needed']}` shows all steps" in out
+    assert 4 <= len(json.loads(Path("d.json").read_text())["values"]) < steps["count"]
+    Path("d.txt").write_text("mine")
+    assert "is not a file of differences" in cli("compare", *words, "--steps", "d.txt")[2]
+    words = ["program.py:double@reference", "torch:program.py:same", "--steps", "d.json"]
+    assert "`torch:program.py:same` has no steps" in cli("compare", *words)[2]

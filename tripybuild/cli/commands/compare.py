@@ -1,11 +1,14 @@
 """`tripybuild compare`: holds the outputs of two programs beside each other."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tripybuild.cli.command import FAILED, CommandResult, command
+from tripybuild.cli.console import json_text, write_note
 from tripybuild.cli.interrupts import native_call
 from tripybuild.cli.options import (
     Below,
@@ -31,14 +34,16 @@ from tripybuild.cli.sources import (
     read_arrays,
     split_source,
 )
+from tripybuild.process.output_files import check_overwrite
 from tripybuild.targets.table import DEFAULT
 
 if TYPE_CHECKING:
     from tripybuild.schema.files import ToleranceEntry
-    from tripybuild.workbench.comparison import CallDifference, InputChoice
+    from tripybuild.workbench.comparison import CallDifference, CallInputs, InputChoice
     from tripybuild.workbench.differences import ArrayDifference
     from tripybuild.workbench.programs import Program
 
+CUTS = 100  # for --steps; each is compiled twice
 SOURCE = "SPEC|EXE|FILE.py:f|torch:FILE.py:f|onnx:FILE, with @TARGET behind it or without"
 First = Annotated[str, typer.Argument(metavar="A", help=f"{SOURCE}.")]
 Second = Annotated[
@@ -80,9 +85,22 @@ def compare_programs(
     entry: Entry = None,
     sizes: SizeSettings = None,
     sizes_b: SecondSettings = None,
+    steps: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.json",
+            help="Write the difference of each step of A, for `graph` and `view --overlay`.",
+        ),
+    ] = None,
+    cuts: Annotated[
+        int, typer.Option(metavar="N", min=1, help="At most so many compilations for --steps.")
+    ] = CUTS,
     weights: WeightsPath = None,
     config: ConfigFile = None,
     registry: Registries = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document on stdout.")
+    ] = False,
 ) -> CommandResult:
     """Compare the outputs of two programs on the same inputs."""
     from tripybuild.workbench.comparison import (  # noqa: PLC0415
@@ -93,20 +111,54 @@ def compare_programs(
 
     own = {"weights": weights, "config": config, "entry": entry, "registry": registry}
     given = {**own, "target": target, "inputs": function_inputs(inputs or []), "seed": seed}
+    if steps is not None:
+        check_overwrite(steps, lambda each: each.suffix == ".json", "a file of differences")
     pair = open_pair(first, second, given, sizes, sizes_b)
     choice = input_choice(shapes, corners, range(seed, seed + seeds), below, inputs)
     within = pair_tolerance(*pair, atol, rtol)
     with native_call():
         found = [compare_call(*pair, call, within) for call in draw_calls(*pair, choice)]
+        tell = (lambda _: None) if json else write_note
+        overlay = steps and _write_steps(steps, pair, found[0].call, within, cuts, entry, tell)
     lines = [*head_lines(pair, within), *_lines(found)]
     agrees = all(each.agrees for each in found)
     lines += ["", "A and B agree" if agrees else "A and B differ beyond the tolerance"]
+    lines += _steps_lines(overlay) if overlay else []
     data = {
         **sides_data(pair, within),
         "agrees": agrees,
         "calls": [_call_data(each) for each in found],
+        "steps": overlay or None,
     }
     return CommandResult("\n".join(lines), data=data, code=0 if agrees else FAILED)
+
+
+def _write_steps(
+    path: Path,
+    pair: "tuple[Program, Program]",
+    call: "CallInputs",
+    within: "ToleranceEntry",
+    limit: int,
+    entry: str | None,
+    tell: Callable[[str], None],
+) -> dict[str, Any]:
+    """Write the differences of steps, and say what was written."""
+    from tripybuild.process.atomic_write import atomic_write  # noqa: PLC0415
+    from tripybuild.workbench.drawing.overlays import NodeValues, overlay_data  # noqa: PLC0415
+    from tripybuild.workbench.step_differences import find_step_differences  # noqa: PLC0415
+
+    found = find_step_differences(*pair, call, within, limit, entry=entry or "", tell=tell)
+    overlay = overlay_data(NodeValues("difference", found.values, adds=False))
+    with atomic_write(path) as stream:
+        stream.write(f"{json_text(overlay)}\n".encode())
+    return {"file": path.as_posix(), **asdict(found)}
+
+
+def _steps_lines(found: Mapping[str, Any]) -> Iterator[str]:
+    many, all_of_them = len(found["values"]), found["count"]
+    yield f"Wrote the differences of {many} of {all_of_them} steps to `{found['file']}`"
+    if found["cuts"] < found["needed"]:
+        yield f"  `--cuts {found['needed']}` shows all steps, in as many cuts"
 
 
 def open_pair(

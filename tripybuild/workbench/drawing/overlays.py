@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tripybuild.documents.plain_json import read_object
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
@@ -99,6 +100,11 @@ def read_overlay(path: Path, drawing: Drawing) -> NodeValues:
     if not all(_is_value(each, value) for each, value in values.items()):
         raise DiagnosticError(_no_overlay(path, "one of its values is no number", OVERLAY_HINT))
     return _checked(path, NodeValues(name, values, adds=adds), drawing)
+
+
+def overlay_data(values: NodeValues) -> dict[str, Any]:
+    """Numbers in the form that `read_overlay` reads."""
+    return {"name": values.name, "values": dict(values.values), "adds": values.adds}
 
 
 TIMES_HINT = "write it by `tripybuild profile model.yaml --json > profile.json`"
