@@ -107,6 +107,36 @@ def test_nan_and_a_refusal_are_left_with_their_operation(work):
     assert "tanh(" in Path("reduced/model.yaml").read_text()
 
 
+@pytest.mark.parametrize("is_interrupted", [False, True])
+def test_an_end_leaves_the_smallest_part_that_failed_until_then(work, is_interrupted):
+    """The last trial before it did not fail, and what that had written is not what is left."""
+    Path("log.yaml").write_text(chain({11: "log({} - 100.0)"}))
+    Path("reduced").mkdir()
+    request = TrialRequest("log.yaml", ORT, "reference", finite=True)
+    kinds = []
+
+    def answer(request):
+        found = try_spec(request)
+        kinds.append(found.kind)
+        if len(kinds) > 6 and found.kind == "agrees":
+            owner.deadline = 0.0
+            if is_interrupted:
+                raise KeyboardInterrupt
+        return found
+
+    owner = Reducer(request, Path("reduced"), answer, builtin_registry(), limit=600.0)
+    if is_interrupted:
+        with pytest.raises(KeyboardInterrupt):
+            owner.reduce()
+    else:
+        assert owner.reduce().after == owner.after
+    assert kinds[-1] == "agrees"
+    said = "it was interrupted" if is_interrupted else "the limit of 600 seconds was reached"
+    assert owner.steps[-1].startswith(said)
+    assert 1 < owner.after < owner.before
+    assert try_spec(owner.request).kind == "nan"
+
+
 def test_two_operations_that_fail_together_and_loops_are_kept(work):
     """Crashes that need both of two operations, of which one stands far behind."""
     Path("two.yaml").write_text(chain({4: "exp({})", 25: "log({})"}))

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tripybuild.workbench.reduction.trial import TrialRequest
 
 LIMIT = 120.0  # seconds of one trial
+TOTAL = 1800.0  # seconds of all
 REPORT = "REPORT.md"
 PACKAGES = ("tripybuild", "numpy", "jaxlib", "onnxruntime", "openvino", "tensorrt_rtx")
 
@@ -70,6 +71,12 @@ def reduce_spec(
         Duration | None,
         typer.Option(metavar="SECONDS", parser=seconds, help="Limit of each trial: 120."),
     ] = None,
+    total: Annotated[
+        Duration | None,
+        typer.Option(
+            "--limit", metavar="SECONDS", parser=seconds, help="Limit of all trials: 1800."
+        ),
+    ] = None,
     sizes: SizeSettings = None,
     weights: WeightsPath = None,
     config: ConfigFile = None,
@@ -102,9 +109,9 @@ def reduce_spec(
     known = ImportRequest(registries=registry).registry()
     limit = LIMIT if timeout is None else timeout.number
     with CompilerProcess(timeout=limit) as process, native_call():
-        found = Reducer(
-            request, folder, lambda each: ask(process, each), known, write_note
-        ).reduce()
+        reducer = Reducer(request, folder, lambda each: ask(process, each), known, write_note)
+        reducer.limit = TOTAL if total is None else total.number
+        found = reducer.reduce()
     return _conclude(found, folder, spec)
 
 

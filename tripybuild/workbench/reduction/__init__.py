@@ -10,29 +10,34 @@ of Zeller and Hildebrandt, 2002). At last come the numbers in the file, of which
 
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from tripybuild.artifact.call_signature import Array
 from tripybuild.compiler.lowering.specialize import specialize_graph
-from tripybuild.documents.document import parse
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.process.atomic_write import atomic_write_tree
 from tripybuild.reference.execute import execute
 from tripybuild.schema.load import Registry
 from tripybuild.targets.drawn_inputs import call_sizes
 from tripybuild.trace.constants import Constant
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.operation import TraceOp
-from tripybuild.trace.region import copy_operations
 from tripybuild.trace.values import Value
 from tripybuild.weights.array_files import write
 from tripybuild.workbench.cuts import OperationChain
 from tripybuild.workbench.programs import GraphSource
-from tripybuild.workbench.reduction.graph_spec import store_graph
+from tripybuild.workbench.reduction.graph_spec import (
+    extract_part,
+    part_outputs,
+    store_graph,
+    written_sizes,
+)
 from tripybuild.workbench.reduction.trial import (
     LOST,
     UNBUILT,
@@ -47,6 +52,10 @@ Tell = Callable[[str], None]
 INPUTS = "inputs.npz"
 REFERENCE = "reference"
 _NUMBER = r"(?<![\w.]){}(?![\w.])"
+
+
+class _LimitError(Exception):
+    """The time is over."""
 
 
 @dataclass
@@ -80,6 +89,7 @@ class Reducer:
         ask: Tries a spec.
         registry: The declarations of its operators.
         tell: Told what is done.
+        limit: Seconds after which no trial begins.
     """
 
     request: TrialRequest
@@ -87,7 +97,11 @@ class Reducer:
     ask: Ask
     registry: Registry
     tell: Tell = lambda _: None
+    limit: float = inf
     trials: int = 0
+    kept: Mapping[str, bytes] | None = None  # the files of the smallest part that fails
+    before: int = 0
+    after: int = 0
     _text: str = ""
     steps: list[str] = field(default_factory=list)
 
@@ -97,23 +111,56 @@ class Reducer:
         Raises:
             DiagnosticError: It does not fail, or it cannot be read.
         """
+        self.deadline = time.monotonic() + self.limit
         self.outcome = self.attempt(self.request)
         if not self.outcome.fails:
             self._refuse()
-        before = _count(self._source().entry.graph)
+        self.before = self.after = _count(self._source().entry.graph)
         self.say(f"fails: {self.outcome.text or self.outcome.code}")
+        try:
+            self._shrink()
+        except _LimitError:
+            return self.stop(f"the limit of {self.limit:g} seconds was reached")
+        except KeyboardInterrupt:
+            self.stop("it was interrupted")
+            raise
+        return self._result()
+
+    def stop(self, reason: str) -> Reduction:
+        """Leave the smallest spec that was found to fail, whatever was tried last.
+
+        Args:
+            reason: Why no smaller one is looked for.
+        """
+        clear(self.folder, force=True)
+        if self.kept is not None:
+            atomic_write_tree(self.folder, self.kept)
+            if self._text:
+                self._tidy()
+        self.say(f"{reason}: this is the smallest that was found until then")
+        return self._result()
+
+    def _result(self) -> Reduction:
+        found = self.request, self.outcome, self.before, self.after
+        return Reduction(*found, self.trials, self.steps)
+
+    def keep_part(self, count: int) -> None:
+        """Remember what the folder holds, which is a part of so many operations that fails."""
+        files = (each for each in self.folder.iterdir() if each.is_file())
+        self.kept, self.after = {each.name: each.read_bytes() for each in files}, count
+
+    def _shrink(self) -> None:
         self._draw_weights()
         self._shrink_sizes()
         self._shrink_shapes()
+        self.after = _count(self._source().entry.graph)
         after = self._cut(self._source())
         if after is None:
             self.say("the graph alone does not fail: the spec is kept, with less of its sizes")
-            after = _count(self._source().entry.graph)
             clear(self.folder, force=True)
         else:
             self._shrink_numbers()
             self._tidy()
-        return Reduction(self.request, self.outcome, before, after, self.trials, self.steps)
 
     def _refuse(self) -> None:
         """Say why there is nothing to reduce."""
@@ -129,6 +176,8 @@ class Reducer:
 
     def attempt(self, request: TrialRequest) -> Outcome:
         """Try a spec."""
+        if self.trials and time.monotonic() > self.deadline:
+            raise _LimitError
         self.trials += 1
         return self.ask(request)
 
@@ -195,7 +244,7 @@ class Reducer:
         drawn = replace(self.request, arrays=None, draws=True)
         if not self._keep(drawn, "inputs are drawn by the seed"):
             return
-        for number in sorted(_sizes_in(path), reverse=True):
+        for number in sorted(written_sizes(path), reverse=True):
             for size in _powers(number):
                 smaller = re.sub(_NUMBER.format(number), str(size), self._text)
                 path.write_text(smaller, encoding="utf-8")
@@ -275,15 +324,15 @@ class _PartSearch:
 
     def _choose_output(self, kept: Sequence[TraceOp]) -> None:
         """One output, if it fails alone; the folder holds what failed last."""
-        outputs = list(_outputs(self.graph, kept))
+        outputs = list(part_outputs(self.graph, kept))
         alone = next((each for each in outputs if self._fails(kept, [each])), None)
         if alone is None:
             self._fails(kept)
 
     def _fails(self, kept: Sequence[TraceOp], outputs: Sequence[Value] | None = None) -> bool:
         """Whether a part fails in the same way."""
-        wanted = list(_outputs(self.graph, kept)) if outputs is None else list(outputs)
-        part, read = _extract(self.graph, kept, wanted)
+        wanted = list(part_outputs(self.graph, kept)) if outputs is None else list(outputs)
+        part, read = extract_part(self.graph, kept, wanted)
         arrays = {name: self._array(value) for name, value in read.items()}
         lost = [a for a in arrays.values() if not np.isfinite(a.astype(np.float64)).all()]
         if lost and (self.owner.outcome.kind == LOST or self.owner.request.finite):
@@ -309,6 +358,7 @@ class _PartSearch:
         found = self.owner.attempt(request)
         if not found.is_same(self.owner.outcome):
             return False
+        self.owner.keep_part(len(kept))
         self.owner.request, self.owner.outcome = request, found
         return True
 
@@ -324,40 +374,6 @@ class _PartSearch:
         return np.asarray(random.standard_normal(shape)).astype(value.dtype.numpy)
 
 
-def _outputs(graph: Graph, kept: Sequence[TraceOp]) -> Iterator[Value]:
-    """What some operations give that is read by others, or by nothing that is kept."""
-    inside = {value for each in kept for value in each.reads()}
-    others = {v for each in graph.operations if each not in kept for v in each.reads()}
-    final = set(graph.outputs.values())
-    for value in (out for each in kept for out in each.outputs):
-        if value in others or value in final or value not in inside:
-            yield value
-
-
-def _extract(
-    graph: Graph, kept: Sequence[TraceOp], wanted: Sequence[Value]
-) -> tuple[Graph, dict[str, Value]]:
-    """Some operations as a graph, and the values that its inputs stand for."""
-    made = {out for each in kept for out in each.outputs}
-    weights = {value: name for name, value in graph.weights.items()}
-    names = {value: name for name, value in graph.inputs.items()}
-    read: dict[str, Value] = {}
-    values: dict[Value, Value] = {}
-    for value in dict.fromkeys(v for each in kept for v in each.reads()):
-        if value in made or value in weights or isinstance(value.producer, Constant):
-            continue
-        name = names.get(value, f"input{len(read)}").replace(".", "_")
-        read[name] = value
-        values[value] = Value(value.type, name=name)
-    for _ in copy_operations(kept, values):
-        pass
-    inputs = {name: values[value] for name, value in read.items()}
-    outputs = {f"output{number or ''}": values[value] for number, value in enumerate(wanted)}
-    part = Graph(graph.name, inputs, graph.weights, outputs)
-    used = {path: graph.weights[path] for path in part.used_weights()}
-    return replace(part, weights=used), read
-
-
 def _count(graph: Graph) -> int:
     return sum(not isinstance(each, Constant) for each in graph.operations)
 
@@ -365,19 +381,6 @@ def _count(graph: Graph) -> int:
 def _powers(value: int) -> list[int]:
     """Powers of two below a number."""
     return [1 << n for n in range(max(value, 1).bit_length()) if 1 << n < value]
-
-
-def _sizes_in(path: Path) -> set[int]:
-    """The sizes of inputs and weights that a spec writes as numbers."""
-    document, _ = parse(path.read_text(encoding="utf-8"), str(path))
-    assert document is not None, "it was built"
-    data: Any = document.data
-    weights = data.get("weights") if isinstance(data.get("weights"), dict) else {}
-    types = [*data.get("inputs", {}).values(), *weights.get("tensors", {}).values()]
-    found = {
-        int(each) for text in types for each in re.findall(r"(?<=[\[ ])\d+(?=[\],])", str(text))
-    }
-    return {each for each in found if each > 1}
 
 
 def clear(folder: Path, *, force: bool) -> None:

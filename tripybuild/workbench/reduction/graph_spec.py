@@ -4,12 +4,14 @@ Each operation is one call of its operator. Numbers stay in the expressions; oth
 weights, as all arrays are.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from tripybuild.artifact.call_signature import Array
+from tripybuild.documents.document import parse
 from tripybuild.importer.call_program import Call, CallGraph, CallProgram, CallValue
 from tripybuild.importer.foreign_program import ForeignWeight
 from tripybuild.importer.session import SPEC, store_spec
@@ -18,7 +20,7 @@ from tripybuild.schema.load import Registry
 from tripybuild.trace.constants import Constant
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.operation import TraceOp
-from tripybuild.trace.region import Region
+from tripybuild.trace.region import Region, copy_operations
 from tripybuild.trace.values import Value
 from tripybuild.types.naming import CAPTURED
 from tripybuild.types.size_range import SizeRange
@@ -53,6 +55,53 @@ def store_graph(
         raise ValueError(f"the graph has no form as a spec: {error}") from error
     store_spec(written, folder, force=True)
     return folder / SPEC
+
+
+def part_outputs(graph: Graph, kept: Sequence[TraceOp]) -> Iterator[Value]:
+    """What some operations give that is read by others, or by nothing that is kept."""
+    inside = {value for each in kept for value in each.reads()}
+    others = {v for each in graph.operations if each not in kept for v in each.reads()}
+    final = set(graph.outputs.values())
+    for value in (out for each in kept for out in each.outputs):
+        if value in others or value in final or value not in inside:
+            yield value
+
+
+def extract_part(
+    graph: Graph, kept: Sequence[TraceOp], wanted: Sequence[Value]
+) -> tuple[Graph, dict[str, Value]]:
+    """Some operations as a graph, and the values that its inputs stand for."""
+    made = {out for each in kept for out in each.outputs}
+    weights = {value: name for name, value in graph.weights.items()}
+    names = {value: name for name, value in graph.inputs.items()}
+    read: dict[str, Value] = {}
+    values: dict[Value, Value] = {}
+    for value in dict.fromkeys(v for each in kept for v in each.reads()):
+        if value in made or value in weights or isinstance(value.producer, Constant):
+            continue
+        name = names.get(value, f"input{len(read)}").replace(".", "_")
+        read[name] = value
+        values[value] = Value(value.type, name=name)
+    for _ in copy_operations(kept, values):
+        pass
+    inputs = {name: values[value] for name, value in read.items()}
+    outputs = {f"output{number or ''}": values[value] for number, value in enumerate(wanted)}
+    part = Graph(graph.name, inputs, graph.weights, outputs)
+    used = {path: graph.weights[path] for path in part.used_weights()}
+    return replace(part, weights=used), read
+
+
+def written_sizes(path: Path) -> set[int]:
+    """The sizes of inputs and weights that a spec writes as numbers."""
+    document, _ = parse(path.read_text(encoding="utf-8"), str(path))
+    assert document is not None, "it was built"
+    data: Any = document.data
+    weights = data.get("weights") if isinstance(data.get("weights"), dict) else {}
+    types = [*data.get("inputs", {}).values(), *weights.get("tensors", {}).values()]
+    found = {
+        int(each) for text in types for each in re.findall(r"(?<=[\[ ])\d+(?=[\],])", str(text))
+    }
+    return {each for each in found if each > 1}
 
 
 @dataclass
