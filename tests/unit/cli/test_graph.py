@@ -96,7 +96,7 @@ def test_ids_of_a_spec_are_those_of_its_executable(run):
 
 def test_graphviz_reads_the_dot(run):
     if shutil.which("dot") is None:
-        pytest.skip("Graphviz is not installed: there is no program `dot`")
+        pytest.skip("this system has no program `dot`")
     text = run("graph", "readers.yaml", "--as", "dot")
     plain = subprocess.run(["dot", "-Tplain"], input=text.encode(), check=True, capture_output=True)
     lines = [line.partition(" ")[0] for line in plain.stdout.decode().splitlines()]

@@ -124,7 +124,7 @@ def test_a_browser_draws_the_parts_and_opens_the_one_that_is_clicked(spec, serve
     """In headless Chromium, which can reach nothing but this machine."""
     program = headless_browser.find_browser()
     if program is None:
-        pytest.skip("no Chromium is installed: there is no program `chromium`")
+        pytest.skip("this system has no program `chromium`")
     image = pytest.importorskip("PIL.Image", reason="pillow is not installed")
     drawings = list(spec_drawings(spec).values())
     server = serve(viewer.page_files(drawings, {each.label: [costs(each)] for each in drawings}))

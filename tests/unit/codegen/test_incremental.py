@@ -14,9 +14,9 @@ from tripybuild.codegen.incremental.fragment_store import FragmentRecord, Fragme
 from tripybuild.codegen.incremental.package_files import package_files
 from tripybuild.codegen.package.fragment import PackageFragment
 from tripybuild.codegen.package.plan import plan
-from tripybuild.documents.document import read as see
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.process import paths
+from tripybuild.schema import registry_files
 from tripybuild.schema.load import load
 
 FAMILY = f"""\
@@ -119,6 +119,17 @@ def folder(tmp_path, monkeypatch):
     return root
 
 
+def note_reads(monkeypatch, seen):
+    """Add each declaration that is read to a list."""
+    read = registry_files.read_file
+
+    def noted(root, path, *rest, **options):
+        seen.append(path)
+        return read(root, path, *rest, **options)
+
+    monkeypatch.setattr(registry_files, "read_file", noted)
+
+
 def write(root, files):
     """Write and remove files."""
     for path, text in files.items():
@@ -156,9 +167,7 @@ def test_nothing_is_read_where_nothing_changed(folder, monkeypatch):
 def test_all_files_are_read_once_where_nothing_is_kept(folder, monkeypatch):
     """Without what is kept, a changed part of the files is all of them."""
     count = []
-    monkeypatch.setattr(
-        "tripybuild.schema.registry_files.read", lambda path: count.append(path) or see(path)
-    )
+    note_reads(monkeypatch, count)
     monkeypatch.setattr(Cache, "get", lambda *_: None)
     package_files([], "tripyapi")
     assert sorted(count) == sorted(folder.rglob("*.yaml"))
@@ -263,9 +272,7 @@ def test_families_that_nobody_names_are_not_read_again(folder, monkeypatch):
     write(folder, {"families/other.yaml": FAMILY.replace("family: plain", "family: other")})
     package_files([], "tripyapi")
     read = []
-    monkeypatch.setattr(
-        "tripybuild.schema.registry_files.read", lambda path: read.append(path) or see(path)
-    )
+    note_reads(monkeypatch, read)
     write(folder, {"math/double.yaml": START["math/double.yaml"].replace("Change", "Double")})
     package_files([], "tripyapi")
     assert {path.name for path in read} == {"double.yaml", "plain.yaml"}

@@ -43,18 +43,18 @@ def test_a_system_that_cannot_go_past_its_memory(tmp_path, monkeypatch, fails):
     """Is written to as ever."""
     direct = []
 
-    def flagged(descriptor, command, flag):
+    def flagged(descriptor, command, flag, change=fcntl.fcntl):
         if flag and fails == "fcntl":
             raise OSError(errno.EINVAL, "Invalid argument")
         direct.append(flag)
-        return 0 if fails == "pwrite" else fcntl.fcntl(descriptor, command, flag)
+        return 0 if fails == "pwrite" else change(descriptor, command, flag)
 
     def pwrite(descriptor, data, position, write=os.pwrite):
         if fails == "pwrite" and direct[-1]:
             raise OSError(errno.EINVAL, "Invalid argument")
         return write(descriptor, data, position)
 
-    monkeypatch.setattr(plan_file.fcntl, "fcntl", flagged)
+    monkeypatch.setattr(fcntl, "fcntl", flagged)
     monkeypatch.setattr(plan_file.os, "pwrite", pwrite)
     content, parts = pieces(STRETCH * 2 + 5, STRETCH)
     with PlanFile(tmp_path / "plan", 0) as file:
