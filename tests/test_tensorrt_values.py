@@ -4,6 +4,7 @@ No GPU is here to run an engine. That TensorRT builds it is proved by the suites
 right engine is proved here, by an evaluator of the dialect that knows nothing of the declarations.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
