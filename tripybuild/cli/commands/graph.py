@@ -107,13 +107,9 @@ def draw_model(
 
     `tripybuild graph model.yaml --part h.0.attn --as svg -o attention.svg`
     """
-    from tripybuild.workbench.drawing.model_source import part_drawing  # noqa: PLC0415
-
     given = {"sizes": sizes, "registry": registry, "weights": weights, "config": config}
     several = open_drawings(source, shapes.sizes if shapes else {}, inputs, given)
-    chosen = choose_entries(several, entry, source)
-    if part is not None:
-        chosen = [part_drawing(each, part) for each in chosen]
+    chosen = choose_drawings(several, entry, part, source)
     columns = {each.label: read_columns(each, times, overlays) for each in chosen}
     texts = _texts(chosen, columns, form, depth, fold=fold)
     data = {"path": source.as_posix(), "graphs": [drawing_data(each) for each in chosen]}
@@ -162,13 +158,15 @@ def open_drawings(
     return model_source.spec_drawings(source, at=at, homes=homes, **options)
 
 
-def choose_entries(
-    several: "Mapping[str, Drawing]", entry: str | None, source: Path
+def choose_drawings(
+    several: "Mapping[str, Drawing]", entry: str | None, part: str | None, source: Path
 ) -> "list[Drawing]":
-    """The drawing of an entry, or all of them where none is named."""
+    """The drawing of an entry, or all of them where none is named; of a part alone, if asked."""
     from tripybuild.schema.model.entry_points import find_entry  # noqa: PLC0415
+    from tripybuild.workbench.drawing.model_source import part_drawing  # noqa: PLC0415
 
-    return list(several.values()) if entry is None else [find_entry(several, entry, str(source))]
+    found = list(several.values()) if entry is None else [find_entry(several, entry, str(source))]
+    return found if part is None else [part_drawing(each, part) for each in found]
 
 
 def read_columns(

@@ -13,7 +13,7 @@ from tripybuild.cli.commands.graph import (
     Part,
     Sizes,
     Times,
-    choose_entries,
+    choose_drawings,
     open_drawings,
     read_columns,
 )
@@ -62,14 +62,11 @@ def view_model(
 
     `tripybuild view model.yaml --times profile.json`
     """
-    from tripybuild.workbench.drawing.model_source import part_drawing  # noqa: PLC0415
     from tripybuild.workbench.viewer.page_files import page_files  # noqa: PLC0415
 
     given = {"sizes": sizes, "registry": registry, "weights": weights, "config": config}
     several = open_drawings(source, shapes.sizes if shapes else {}, inputs, given)
-    chosen = choose_entries(several, entry, source)
-    if part is not None:
-        chosen = [part_drawing(each, part) for each in chosen]
+    chosen = choose_drawings(several, entry, part, source)
     columns = {each.label: read_columns(each, times, overlays) for each in chosen}
     files = page_files(chosen, columns)
     if export is not None:
