@@ -237,6 +237,9 @@ CODES: dict[str, str] = {
         "graph's inputs, which are known only at run time."
     ),
     "no-gpu": "An engine needs an NVIDIA GPU with a driver, and none is available.",
+    # Workspaces
+    "job-crashed": "The process that did a job of a workspace ended before the job was done.",
+    "job-cancelled": "A job of a workspace was ended, or not begun, because the build ended.",
     # The command line
     "file-exists": "An existing file is never overwritten.",
     "not-generated": "A file that was not generated is in the place of a generated file.",

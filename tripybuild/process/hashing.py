@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Protocol
 import blake3
 
 LARGE = 1 << 25  # bytes
+PIECE = 1 << 22  # bytes that are read at once
 SHA256, BLAKE3 = "sha256", "blake3"
 
 
@@ -76,6 +77,19 @@ class StreamingDigest:
             self._digest.update(piece)
         self._waiting = []
         return self._digest
+
+
+def file_digest(path: Path) -> ContentDigest:
+    """The size and the digests of a file.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    measured = StreamingDigest()
+    with path.open("rb", buffering=0) as file:
+        while piece := file.read(PIECE):
+            measured.update(piece)
+    return measured.result()
 
 
 def processor_identity() -> str:

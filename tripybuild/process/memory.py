@@ -4,6 +4,7 @@ A limit is what the system promises: physical memory with swap, that of a contro
 address space. What other processes have of it at the moment is no limit, since it may be freed.
 """
 
+import contextlib
 import errno
 import os
 from collections.abc import Iterable, Iterator
@@ -54,6 +55,54 @@ def address_space() -> MemoryLimit | None:
 def resident_bytes() -> int | None:
     """What this process has of the machine's memory; None where the system does not tell."""
     return _own_bytes(1)
+
+
+def peak_bytes() -> int | None:
+    """The most memory that this process and its children had, each since it began or was reset.
+
+    Their peaks need not have been at the same time, so that the sum may be too large, and never is
+    too small. None where the system does not tell.
+    """
+    found = [_peak_of(each) for each in ("self", *_children("self"))]
+    known = [each for each in found if each is not None]
+    return sum(known) if known else None
+
+
+def reset_peak() -> None:
+    """Count the peak from now on, here and in the children; where that cannot be, it stays."""
+    for each in ("self", *_children("self")):
+        with contextlib.suppress(OSError):
+            (PROCESS / each / "clear_refs").write_text("5", encoding="ascii")
+
+
+def available() -> int | None:
+    """The bytes that processes can have without taking them from others, within the limits."""
+    try:
+        lines = (PROCESS / "meminfo").read_text(encoding="ascii").splitlines()
+        facts = dict(line.split(":", 1) for line in lines)
+        free = int(facts["MemAvailable"].split()[0]) << 10
+    except (OSError, ValueError, KeyError, IndexError):
+        return None
+    found = limit()
+    return free if found is None else min(free, found.size)
+
+
+def _children(process: str) -> Iterator[str]:
+    """The processes that one has started, and those that they have."""
+    for task in (PROCESS / process / "task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            for each in task.read_text(encoding="ascii").split():
+                yield each
+                yield from _children(each)
+
+
+def _peak_of(process: str) -> int | None:
+    try:
+        lines = (PROCESS / process / "status").read_text(encoding="utf-8").splitlines()
+        facts = dict(line.split(":", 1) for line in lines)
+        return int(facts["VmHWM"].split()[0]) << 10
+    except (OSError, ValueError, KeyError, IndexError):
+        return None
 
 
 def _own_bytes(column: int) -> int | None:

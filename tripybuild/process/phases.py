@@ -3,7 +3,8 @@
 Any room may begin a phase; only the command line shows it. A phase ends where the next begins.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 Listener = Callable[[str], None]
 END = ""
@@ -24,3 +25,13 @@ def end_phase() -> None:
 def set_listener(listen: Listener | None) -> None:
     """Tell a listener of all phases from now on, or none."""
     _listeners[:] = [] if listen is None else [listen]
+
+
+@contextmanager
+def listening(listen: Listener) -> Iterator[None]:
+    """Tell one more listener of the phases that begin in a `with` block."""
+    _listeners.append(listen)
+    try:
+        yield
+    finally:
+        _listeners.remove(listen)

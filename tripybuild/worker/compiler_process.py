@@ -72,6 +72,7 @@ class CompilerProcess:
         spent: float = 0.0,
         meanwhile: Callable[[], object] | None = None,
         mapped: Sequence[str] = (),
+        tell: Callable[[str], object] | None = None,
     ) -> bytes:
         """Compile a module in the child.
 
@@ -83,6 +84,7 @@ class CompilerProcess:
             spent: Seconds of them that other modules of the same model took.
             meanwhile: What the session has to do until the reply is there.
             mapped: The user's files that the child maps; they are named where it loses them.
+            tell: Told the name of each phase that begins in the child.
 
         Raises:
             DiagnosticError: The compiler refused the module, crashed, hung or ran out of memory.
@@ -92,7 +94,8 @@ class CompilerProcess:
         with self._lock:
             self._requests += 1
             header = {"id": self._requests, "target": target, "options": dict(options or {})}
-            talk = functools.partial(self._exchange, header, body, meanwhile or _no_op)
+            heard = (meanwhile or _no_op, tell or _no_op)
+            talk = functools.partial(self._exchange, header, body, *heard)
             reply, payload = self._ask(target, limit, spent, talk, mapped)
         if reply.get("outcome") == "done":
             return payload
@@ -114,6 +117,11 @@ class CompilerProcess:
             child.wait()
         child.stdout.close()  # type: ignore[union-attr]
         errors.close()  # type: ignore[union-attr]
+
+    def kill(self) -> None:
+        """End the child amid its work, from another thread than that which waits for it."""
+        if (child := self._child) is not None:
+            child.kill()
 
     def __enter__(self) -> Self:
         self.start()
@@ -154,7 +162,11 @@ class CompilerProcess:
             watch.cancel()
 
     def _exchange(
-        self, header: Mapping[str, object], body: bytes, meanwhile: Callable[[], object]
+        self,
+        header: Mapping[str, object],
+        body: bytes,
+        meanwhile: Callable[[], object],
+        tell: Callable[[str], object],
     ) -> tuple[protocol.Header, bytes]:
         stdin, stdout = _pipes(self._child)
         protocol.send(stdin, header, body)
@@ -162,7 +174,9 @@ class CompilerProcess:
         while (reply := protocol.receive(stdout)) is not None:
             if reply[0].get("id") == header["id"]:
                 return reply
-            if reply[0].get("outcome") != "ready":
+            if reply[0].get("outcome") == protocol.PHASE:
+                tell(str(reply[0].get("name")))
+            elif reply[0].get("outcome") != "ready":
                 break
         raise protocol.BrokenMessageError("the reply is missing, or for another request")
 
@@ -185,7 +199,7 @@ class CompilerProcess:
         return status, notes
 
 
-def _no_op() -> None:
+def _no_op(*_: object) -> None:
     """What most sessions have to do meanwhile."""
 
 

@@ -16,9 +16,11 @@ from functools import partial
 from typing import BinaryIO
 
 from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.process import phases
 from tripybuild.process.gc_pause import pause_gc
 from tripybuild.targets.table import TARGETS, Compile, import_part, prepare_compiler
 from tripybuild.worker import diagnostics_json, protocol
+from tripybuild.worker.protocol import PHASE
 
 Requests = queue.SimpleQueue[tuple[protocol.Header, bytes]]
 
@@ -28,6 +30,7 @@ IDLE = 10.0  # seconds until freed memory is given back; to get it again costs a
 # What the compiler's process does beside compiling for targets.
 SERVICES = {
     "portable": "tripybuild.targets.xla.foreign_module:compile",  # StableHLO of a file, for the CPU
+    "job": "tripybuild.workspace.execution:run_job",  # of a workspace
     "interpreter": "tripybuild.worker.stablehlo_interpreter:run_module",  # where engines differ
     "trial": "tripybuild.workbench.reduction.trial:run_trial",  # of a spec, which may end it
     "weights": "tripybuild.tensorrt.runtime.request:digest_weights",  # asked before any engine
@@ -77,6 +80,7 @@ def serve(compilers: Mapping[str, Callable[[], Compile]], ready: Sequence[str] =
         # What keeps a target from starting is the answer to its requests.
         with contextlib.suppress(Exception):
             compilers[target]()
+    phases.set_listener(lambda name: protocol.send(replies, {"outcome": PHASE, "name": name}))
     gc.collect()
     gc.freeze()  # what was imported stays, and need not be looked through again
     protocol.send(replies, {"outcome": "ready"})

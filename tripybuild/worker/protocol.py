@@ -14,6 +14,7 @@ MAGIC = b"tbm1"
 LONGEST_HEADER = 1 << 27  # a model's weights are named in it, each with its place
 LONGEST_BODY = 1 << 36
 PIECE = 1 << 20
+PHASE = "phase"  # the outcome of what is said while a request is worked on
 
 Header = dict[str, Any]
 

@@ -1,0 +1,98 @@
+"""Doing a job, in a process of its own: the service `job` of the compiler's process.
+
+The process stands in the workspace's folder, so that places and digests are the same wherever the
+folder is.
+"""
+
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tripybuild.artifact.container import looks_like_container
+from tripybuild.artifact.draft import Draft
+from tripybuild.compiler import session
+from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.packages.libraries import model_libraries
+from tripybuild.process import phases
+from tripybuild.process.atomic_write import write_error
+from tripybuild.process.hashing import file_digest
+from tripybuild.process.memory import peak_bytes, reset_peak
+from tripybuild.process.output_files import check_overwrite
+from tripybuild.workspace.jobs import Job, JobResult
+
+
+def run_job(module: bytes, options: Mapping[str, Any]) -> bytes:
+    """What `JobProcess.run` asks for, in this process; the module is empty."""
+    del module
+    os.chdir(options["root"])
+    return json.dumps(do_job(Job.from_json(options["job"])).to_json()).encode()
+
+
+def do_job(job: Job) -> JobResult:
+    """Do a job in the current folder; what is wrong with it is its result."""
+    began = time.perf_counter()
+    reset_peak()
+    with _phase_seconds() as taken:
+        try:
+            found = compile_job(job)
+        except DiagnosticError as error:
+            found = JobResult(job.name, job.key, "failed", diagnostics=error.diagnostics)
+    seconds = round(time.perf_counter() - began, 3)
+    return replace(found, seconds=seconds, peak=peak_bytes() or 0, phases=taken)
+
+
+def compile_job(job: Job) -> JobResult:
+    """Compile a spec into the job's output.
+
+    Raises:
+        DiagnosticError: With all that is wrong with it.
+    """
+    spec, path = Path(job.spec), Path(job.output)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DiagnosticError(write_error(path, error)) from error
+    check_overwrite(path, looks_like_container, "an executable")
+    with Draft(path) as draft:
+        made = session.compile_spec(
+            spec,
+            target=job.target,
+            sizes=job.sizes,
+            shapes=job.shapes,
+            timeout=job.timeout,
+            homes=model_libraries([Path(each) for each in job.registries], spec),
+            weights=None if job.weights is None else Path(job.weights),
+            config=None if job.config is None else Path(job.config),
+            buckets=job.buckets or None,
+            draft=draft,
+        )
+        phases.begin_phase("write the executable")
+        made.save(path, draft)
+    phases.begin_phase("digest the executable")
+    measured = file_digest(path)
+    phases.end_phase()
+    digest, size = measured.digest, measured.size
+    return JobResult(job.name, job.key, "done", digest, size, warnings=tuple(made.warnings))
+
+
+@contextmanager
+def _phase_seconds() -> Iterator[dict[str, float]]:
+    """Measure the phases that begin in a `with` block, beside what listens to them already."""
+    taken: dict[str, float] = {}
+    current, since = "", time.perf_counter()
+
+    def listen(phase: str) -> None:
+        nonlocal current, since
+        now = time.perf_counter()
+        if current:
+            taken[current] = round(taken.get(current, 0.0) + now - since, 3)
+        current, since = phase, now
+
+    with phases.listening(listen):
+        yield taken
+        listen(phases.END)

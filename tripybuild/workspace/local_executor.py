@@ -1,0 +1,177 @@
+"""Jobs on this machine, by as many processes as its cores and its memory allow."""
+
+import os
+import queue
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Self
+
+from tripybuild.errors.diagnostics import Diagnostic
+from tripybuild.process import memory
+from tripybuild.process.memory import format_bytes
+from tripybuild.workspace.job_process import JobProcess
+from tripybuild.workspace.jobs import Job, JobResult, RunningJob
+
+SHARE = 0.9  # of the memory that is available: what runs besides needs some
+UNKNOWN = 4 << 30  # bytes of a machine that does not tell
+
+
+class _Slot:
+    """A process, its thread, and the job that it does."""
+
+    def __init__(self, number: int, root: Path, results: "queue.SimpleQueue[JobResult]") -> None:
+        self.process = JobProcess(root)
+        self.job: Job | None = None
+        self.phase, self.began, self.number = "", 0.0, number
+        self._orders: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._results = results
+        self._thread = threading.Thread(target=self._work, name=f"job {number}", daemon=True)
+        self._thread.start()
+
+    def begin(self, job: Job) -> None:
+        self.job, self.phase, self.began = job, "", time.perf_counter()
+        self.process.start()
+        self._orders.put(job)
+
+    def end(self) -> None:
+        """End the process, and the thread with it."""
+        self._orders.put(None)
+        self.process.kill()
+        self._thread.join()
+        self.process.close()
+
+    def _work(self) -> None:
+        while (job := self._orders.get()) is not None:
+            self._results.put(self.process.run(job, self._tell))
+
+    def _tell(self, phase: str) -> None:
+        self.phase = phase
+
+
+class LocalExecutor:
+    """Has jobs done by processes of this machine.
+
+    Those that wait are begun in their order, but one that shares the model that a free process has
+    read is preferred, and one for which there is no memory now waits for the next result. A job
+    that needs more than there is runs alone.
+
+    Args:
+        root: The workspace's folder.
+        most: How many processes there are.
+        cores: Cores that jobs have together.
+        size: Bytes of memory that they have together.
+    """
+
+    def __init__(
+        self, root: Path, most: int | None = None, cores: int | None = None, size: int | None = None
+    ) -> None:
+        self.cores = cores or usable_cores()
+        self.most = most or self.cores
+        self.memory = size or int((memory.available() or UNKNOWN) * SHARE)
+        self._root = root
+        self._waiting: list[Job] = []
+        self._slots: list[_Slot] = []
+        self._results: queue.SimpleQueue[JobResult] = queue.SimpleQueue()
+        self._cancelled: list[JobResult] = []
+        self._unwanted: set[str] = set()
+
+    def submit(self, job: Job) -> None:
+        """Take a job; it begins at once if there is room."""
+        self._waiting.append(job)
+        self._begin()
+
+    def completed(self, timeout: float) -> Sequence[JobResult]:
+        """The results since the last call; see `Executor`."""
+        found, self._cancelled = self._cancelled, []
+        found += self._taken(0.0 if found else timeout)
+        self._begin()
+        return found
+
+    def running(self) -> Sequence[RunningJob]:
+        """What is being done now."""
+        now = time.perf_counter()
+        return [
+            RunningJob(each.job.name, each.phase, now - each.began, f"process {each.number}")
+            for each in self._slots
+            if each.job is not None
+        ]
+
+    def cancel(self) -> None:
+        """End all that runs or waits."""
+        waiting, self._waiting = self._waiting, []
+        self._cancelled += [_cancelled(each.name, each.key) for each in waiting]
+        for slot in self._slots:
+            if slot.job is not None:
+                self._unwanted.add(slot.job.name)
+                slot.process.kill()
+
+    def close(self) -> None:
+        """End the processes."""
+        slots, self._slots = self._slots, []
+        for each in slots:
+            each.end()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _taken(self, timeout: float) -> Iterator[JobResult]:
+        """Results that are there, or that come in time; what did them is free then."""
+        while True:
+            try:
+                result = self._results.get(timeout=timeout) if timeout else self._results.get(False)
+            except queue.Empty:
+                return
+            timeout = 0.0
+            slot = next(e for e in self._slots if e.job is not None and e.job.name == result.job)
+            slot.job = None
+            is_ended = result.job in self._unwanted and result.outcome == "crashed"
+            yield _cancelled(result.job, result.key) if is_ended else result
+
+    def _begin(self) -> None:
+        """Begin what there is room for."""
+        while self._waiting:
+            busy = [each.job for each in self._slots if each.job is not None]
+            free = [each for each in self._slots if each.job is None]
+            if len(busy) >= self.most:
+                return
+            size = self.memory - sum(each.needs.memory for each in busy)
+            cores = self.cores - sum(each.needs.cores for each in busy)
+            able = [
+                each
+                for each in self._waiting
+                if not busy or (each.needs.memory <= size and each.needs.cores <= cores)
+            ]
+            if not able:
+                return
+            read = {each.process.model: each for each in free}
+            job = next((each for each in able if each.model in read), able[0])
+            slot = read.get(job.model) or (free[0] if free else self._added())
+            self._waiting.remove(job)
+            slot.begin(job)
+
+    def _added(self) -> _Slot:
+        self._slots.append(_Slot(len(self._slots) + 1, self._root, self._results))
+        return self._slots[-1]
+
+
+def _cancelled(name: str, key: str) -> JobResult:
+    found = Diagnostic("job-cancelled", f"`{name}` was not done: the build was ended before")
+    return JobResult(name, key, "cancelled", diagnostics=(found,))
+
+
+def usable_cores() -> int:
+    """The processor cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def describe(executor: LocalExecutor) -> str:
+    """What jobs have together, for a reader: `2 processes, 12.3 GB`."""
+    noun = "process" if executor.most == 1 else "processes"
+    return f"{executor.most} {noun}, {format_bytes(executor.memory)}"
