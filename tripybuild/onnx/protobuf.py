@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from mmap import mmap
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, BinaryIO, TypeAlias, TypeVar
+from typing import Any, BinaryIO, NamedTuple, TypeAlias, TypeVar
 
 from tripybuild.onnx.model import (
     Buffer,
@@ -39,6 +39,7 @@ _MODEL = MappingProxyType(
 )
 # Where a model says what its file is, and where the data of its weights are.
 _VERSION, _GRAPH, _INITIALIZER, _EXTERNAL_DATA, _KEY, _VALUE = 1, 7, 5, 13, 1, 2
+_DIMS, _DATA_TYPE, _NAME = 1, 2, 8  # of a tensor
 _LONGEST = 10  # bytes of a varint
 _LONGEST_PATH = 1 << 16
 _EXTERNAL = 1  # `TensorProto.DataLocation`
@@ -47,6 +48,16 @@ _UNSIGNED = 2**64 - 1
 _T = TypeVar("_T")
 Field: TypeAlias = tuple[int, int, int]
 """The number of a field, and where its content begins and ends."""
+
+
+class StoredTensor(NamedTuple):
+    """A weight whose data are in a file: the number of its dtype, and the bytes that are its."""
+
+    name: str
+    code: int
+    shape: tuple[int, ...]
+    offset: int
+    size: int
 
 
 def encode_model(model: OnnxModel) -> bytes:
@@ -298,18 +309,45 @@ def _locations(file: BinaryIO, end: int) -> Iterator[str]:
     graphs = (each for each in read_fields(file, end, _MODEL) if each[0] == _GRAPH)
     for tensor in _inner(file, graphs, _INITIALIZER):
         for entry in _inner(file, iter((tensor,)), _EXTERNAL_DATA):
-            said = {number: _read_text(file, *place) for number, *place in _fields_of(file, entry)}
-            if said.get(_KEY) == "location":
-                yield said.get(_VALUE, "")
+            key, value = _read_entry(file, entry)
+            if key == "location":
+                yield value
 
 
-def _inner(file: BinaryIO, messages: Iterator[Field], wanted: int) -> Iterator[Field]:
+def read_stored(file: BinaryIO | mmap, end: int) -> Iterator[StoredTensor]:
+    """The weights of the model from here to the end, whose data are in a file.
+
+    Raises:
+        ValueError: It is no model, or does not say all of one.
+    """
+    graphs = (each for each in read_fields(file, end, _MODEL) if each[0] == _GRAPH)
+    for tensor in _inner(file, graphs, _INITIALIZER):
+        fields = list(_fields_of(file, tensor))
+        said = dict(_read_entry(file, each) for each in fields if each[0] == _EXTERNAL_DATA)
+        if "offset" in said and "length" in said:
+            (name,) = (_read_text(file, *place) for number, *place in fields if number == _NAME)
+            (code,) = (_read_number(file, each) for each in fields if each[0] == _DATA_TYPE)
+            shape = tuple(_read_number(file, each) for each in fields if each[0] == _DIMS)
+            yield StoredTensor(name, code, shape, int(said["offset"]), int(said["length"]))
+
+
+def _read_entry(file: BinaryIO | mmap, entry: Field) -> tuple[str, str]:
+    said = {number: _read_text(file, *place) for number, *place in _fields_of(file, entry)}
+    return said.get(_KEY, ""), said.get(_VALUE, "")
+
+
+def _read_number(file: BinaryIO | mmap, field: Field) -> int:
+    file.seek(field[1])
+    return _read_varint(file)
+
+
+def _inner(file: BinaryIO | mmap, messages: Iterator[Field], wanted: int) -> Iterator[Field]:
     """The fields of this number in messages."""
     for each in messages:
         yield from (field for field in _fields_of(file, each) if field[0] == wanted)
 
 
-def _fields_of(file: BinaryIO, message: Field) -> Iterator[Field]:
+def _fields_of(file: BinaryIO | mmap, message: Field) -> Iterator[Field]:
     _, begin, end = message
     file.seek(begin)
     return read_fields(file, end)
@@ -333,9 +371,10 @@ def read_fields(
         number, kind = key >> 3, key & 7
         if not number or (known is not None and known.get(number) != kind):
             raise ValueError("no field of this message")
-        size = _read_varint(file) if kind in {_VARINT, _LENGTH} else _FIXED.get(kind, -1)
         begin = file.tell()
-        stop = begin if kind == _VARINT else begin + size
+        size = _read_varint(file) if kind in {_VARINT, _LENGTH} else _FIXED.get(kind, -1)
+        begin = begin if kind == _VARINT else file.tell()
+        stop = file.tell() if kind == _VARINT else begin + size
         if size < 0 or stop > end:
             raise ValueError("a field of no kind, or beyond its message")
         yield number, begin, stop
@@ -352,6 +391,6 @@ def _read_varint(file: BinaryIO | mmap) -> int:
     raise ValueError("a number without an end")
 
 
-def _read_text(file: BinaryIO, begin: int, end: int) -> str:
+def _read_text(file: BinaryIO | mmap, begin: int, end: int) -> str:
     file.seek(begin)
     return file.read(min(end - begin, _LONGEST_PATH)).decode()

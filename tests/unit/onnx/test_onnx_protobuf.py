@@ -1,6 +1,7 @@
 """Our writer of ONNX's files, beside what ONNX's own library reads and writes."""
 
 from dataclasses import replace
+from io import BytesIO
 
 import numpy as np
 import onnx
@@ -21,6 +22,7 @@ from tripybuild.onnx.protobuf import (
     encode_parts,
     looks_like_model,
     read_locations,
+    read_stored,
 )
 from tripybuild.types.dtypes import BY_NAME, boolean, float16, float32, int4, int64
 
@@ -182,6 +184,11 @@ def test_data_of_another_file(tmp_path):
     onnx.checker.check_model(tmp_path / "m.onnx", full_check=True)
     read = onnx.load(tmp_path / "m.onnx")
     np.testing.assert_array_equal(numpy_helper.to_array(read.graph.initializer[0]), ONES)
+    with (tmp_path / "m.onnx").open("rb") as file:
+        stored = list(read_stored(file, (tmp_path / "m.onnx").stat().st_size))
+    assert stored == [("weight", onnx.TensorProto.FLOAT, (2, 3), 4, 24)]
+    whole = encode_model(model.with_data({"weight": ONES.tobytes()}))
+    assert list(read_stored(BytesIO(whole), len(whole))) == []
 
 
 def test_large_fields_have_lengths_of_many_bytes():

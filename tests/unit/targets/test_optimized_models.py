@@ -1,11 +1,13 @@
 """What ONNX Runtime made of a model is kept in the cache: found, mapped, and never believed."""
 
+import math
 import os
 import subprocess
 import sys
 import textwrap
 import threading
 from contextlib import nullcontext
+from mmap import mmap
 
 import numpy as np
 import pytest
@@ -18,7 +20,8 @@ from tripybuild.artifact.members import measure
 from tripybuild.process.hashing import ALGORITHMS, algorithm
 from tripybuild.targets.cpu import onnx_runtime
 from tripybuild.targets.cpu.optimized_models import OptimizedModels
-from tripybuild.targets.onnx_runtime import session
+from tripybuild.targets.onnx_runtime import optimized_file, session
+from tripybuild.targets.onnx_runtime.optimized_file import OptimizedFile
 
 ENGINE = "cpu:onnxruntime,threads=2"
 CONVOLUTIONS = """
@@ -113,6 +116,35 @@ def test_it_is_what_is_computed_without_it(made, ways, monkeypatch, sizes):
     assert ways == ["_initialize_optimized", "_initialize"]
 
 
+def test_kernels_read_weights_in_whole_lines(made, monkeypatch):
+    """Where one begins within a line of the cache, they read a copy; all others where they are."""
+    large = math.prod(SHAPES["last.weight"]) * 4
+    for least, are_copies in ((large, {False}), (1, {False, True})):
+        monkeypatch.setattr(optimized_file, "LARGE", least)
+        for each in entries():
+            each.unlink()
+        np.testing.assert_array_equal(loaded(made[0])[0], made[1])
+        file = OptimizedFile(OptimizedModels().find(entry_key()))
+        arrays = {name: array for name, (_, array) in file.weights.items()}
+        assert large in {each.nbytes for each in arrays.values()}
+        assert all(each.ctypes.data % 64 == 0 for each in arrays.values())
+        assert {not isinstance(memory_of(each), mmap) for each in arrays.values()} == are_copies
+        np.testing.assert_array_equal(loaded(made[0])[0], made[1])
+
+
+def entry_key():
+    """The key of the one entry."""
+    (place,) = entries()
+    return place.parent.name + place.name
+
+
+def memory_of(array):
+    """What an array is a part of."""
+    while isinstance(array, np.ndarray):
+        array = array.base
+    return array.obj if isinstance(array, memoryview) else array
+
+
 def test_what_is_shared_or_small_is_not_kept(made, tmp_path, monkeypatch):
     """To begin with it is as fast without."""
     for each in entries():
@@ -181,17 +213,31 @@ def test_a_damaged_entry_is_made_again(made, ways, damage):
     assert ways[1:] == ["_initialize_optimized"]
 
 
-def test_what_the_library_does_not_load_is_made_again(made, ways):
+NO_GRAPH = b"\x08\x09"  # the model of a version, and nothing else
+
+
+@pytest.mark.parametrize(
+    ("content", "is_asked"),
+    [
+        (NO_GRAPH + len(NO_GRAPH).to_bytes(8, "little"), True),
+        (b"no model" * 100, False),
+        (b"no model" + (8).to_bytes(8, "little"), False),
+        (bytes(9), False),
+        (b"?", False),
+    ],
+)
+def test_what_the_library_does_not_load_is_made_again(made, ways, content, is_asked):
     """Though it is what was stored, by its digest."""
     file, wanted = made
     (place,) = entries()
-    place.write_bytes(b"no model" * 100)
+    place.write_bytes(content)
     seal = seal_digest(place.parent.name + place.name, measure(place.read_bytes()).digest)
-    seal_path(place).write_bytes(FILE_MAGIC + (800).to_bytes(8, "little") + seal)
+    seal_path(place).write_bytes(FILE_MAGIC + len(content).to_bytes(8, "little") + seal)
     np.testing.assert_array_equal(loaded(file)[0], wanted)
-    assert ways == ["_initialize_optimized", "_initialize"]
+    assert ways == ["_initialize_optimized"] * is_asked + ["_initialize"]
+    ways.clear()
     loaded(file)
-    assert ways[2:] == ["_initialize_optimized"]
+    assert ways == ["_initialize_optimized"]
 
 
 @pytest.mark.parametrize(
@@ -209,7 +255,7 @@ def test_another_environment_has_another_entry(made, ways, monkeypatch, tmp_path
     elif changed == "fusions":
         monkeypatch.setattr(session, "_SLOWER_FUSIONS", ())
     elif changed == "mapped":
-        monkeypatch.setitem(session._MAPPED, "session.use_memory_mapped_ort_model", "0")
+        monkeypatch.setattr(session, "_MAPPED_LEVEL", "ORT_ENABLE_BASIC")
     else:
         arrays = {n: np.ones(s, np.float32) for n, s in SHAPES.items()}
         save_file(arrays, tmp_path / "w.safetensors")

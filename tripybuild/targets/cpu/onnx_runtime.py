@@ -30,7 +30,7 @@ from tripybuild.process import memory
 from tripybuild.process.hashing import processor_identity
 from tripybuild.targets.compiled_model import WEIGHTS, CompiledEntry, CompiledModel
 from tripybuild.targets.cpu.compile_clock import CompileClock
-from tripybuild.targets.cpu.optimized_models import MappedFile, OptimizedModels
+from tripybuild.targets.cpu.optimized_models import OptimizedModels
 from tripybuild.targets.executable_file import GRAPH, entry_member
 from tripybuild.targets.graph_model import graph_model
 from tripybuild.targets.onnx_runtime.arrays import Array, KeptTensor
@@ -43,6 +43,7 @@ from tripybuild.targets.onnx_runtime.library import (
     runtime,
     version,
 )
+from tripybuild.targets.onnx_runtime.optimized_file import OptimizedFile
 from tripybuild.targets.onnx_runtime.session import (
     PROFILE_NOTE,
     RuntimeSession,
@@ -74,8 +75,7 @@ _ready: dict[int, tuple[ref[memoryview], Loaded]] = {}
 # What was lowered while the weights were read.
 _lowered: WeakKeyDictionary[CompiledEntry, OnnxModel] = WeakKeyDictionary()
 
-# What calls native code that may take long.
-Start = Callable[[Callable[[], Any]], Any]
+Start = Callable[[Callable[[], Any]], Any]  # calls native code that may take long
 
 
 def _at_once(work: Callable[[], Any]) -> Any:
@@ -218,9 +218,9 @@ def _cached_session(source: SessionSource, model: CompiledModel, start: Start) -
     cache, key = OptimizedModels(), _session_key(source, model)
     file = cache.find(key)
     model.warnings += cache.warnings
-    if file is not None:
-        with contextlib.suppress(*errors()):
-            return make(replace(source, optimized=MappedFile(file)))
+    if file:
+        with contextlib.suppress(*errors(), ValueError):
+            return make(replace(source, optimized=OptimizedFile(file)))
         cache.quarantine(cache.entry_path(key))
     with cache.place(key) as place:
         return make(source, place)

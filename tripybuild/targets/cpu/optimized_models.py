@@ -2,7 +2,7 @@
 
 Where convolutions are, it multiplies their weights by what follows, puts them into the order of its
 kernels, and touches four times their memory for it, each time that a session begins. What it makes
-is kept here in its own format, under a digest of all that it depends on.
+is kept here (`onnx_runtime.optimized_file`), under a digest of all that it depends on.
 
 Invariant: what is read here was stored here by the same user, never taken from an executable; it is
 hashed before native code parses it. Files of the cache are never written to once they have their
@@ -35,13 +35,13 @@ class OptimizedModels(PlanCache):
 
     warnings: tuple[Diagnostic, ...] = ()
 
-    def find(self, key: str) -> OpenFile | None:
-        """The file of a key, or None where there is none that is whole."""
-        place = self.entry_path(key)
+    def find(self, key: str) -> mmap.mmap | None:
+        """The file of a key, mapped, or None where there is none that is whole."""
+        place, content = self.entry_path(key), None
         try:
             size, expected = read_seal(seal_path(place))
-            file = OpenFile(place)
-            whole = seal_digest(key, _file_digest(file, size)) == expected
+            content = _map(OpenFile(place), size)
+            whole = seal_digest(key, _digest(content)) == expected
         except (NotRegularError, ValueError):
             whole = False
         except OSError:
@@ -52,7 +52,7 @@ class OptimizedModels(PlanCache):
             return None
         with contextlib.suppress(OSError):
             os.utime(seal_path(place))  # the sweep takes the least recently used
-        return file
+        return content
 
     @contextlib.contextmanager
     def place(self, key: str) -> Iterator[Path | None]:
@@ -85,25 +85,15 @@ class OptimizedModels(PlanCache):
         if not 0 < size <= self.limit:
             return
         file = OpenFile(partial)
-        member = MemberRecord(size, _file_digest(file, size), 0)
+        with _map(file, size) as content:
+            member = MemberRecord(size, _digest(content), 0)
         with self.lock(key):
             if self.find(key) is None:
                 self.publish(key, file, member)
 
 
-class MappedFile:
-    """The name under which native code opens the very file that was hashed, as long as this is."""
-
-    def __init__(self, file: OpenFile) -> None:
-        self._file = file
-
-    def __fspath__(self) -> str:
-        link = f"/proc/self/fd/{self._file.fileno()}"
-        return link if os.path.exists(link) else self._file.name  # noqa: PTH110 - a name, no file
-
-
-def _file_digest(file: OpenFile, size: int) -> str:
-    """The digest of a file that has so many bytes.
+def _map(file: OpenFile, size: int) -> mmap.mmap:
+    """The content of a file that has so many bytes: what is hashed is what is used.
 
     Raises:
         ValueError: It has others.
@@ -111,7 +101,10 @@ def _file_digest(file: OpenFile, size: int) -> str:
     """
     if os.fstat(file.fileno()).st_size != size:
         raise ValueError(size)
-    digest = ALGORITHMS[algorithm(size)]()
-    with mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) as content:
-        digest.update(content)
+    return mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
+
+
+def _digest(content: mmap.mmap) -> str:
+    digest = ALGORITHMS[algorithm(len(content))]()
+    digest.update(content)
     return digest.hexdigest()

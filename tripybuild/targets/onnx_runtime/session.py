@@ -34,6 +34,13 @@ from tripybuild.targets.onnx_runtime.library import (
     is_out_of_memory,
     runtime,
 )
+from tripybuild.targets.onnx_runtime.optimized_file import (
+    LARGE,
+    OptimizedFile,
+    graph_path,
+    settings_of,
+    write_optimized,
+)
 from tripybuild.types.dtypes import dtype
 
 Names = Mapping[str, dtype]
@@ -56,18 +63,12 @@ CONFIGURATION = {
     "session.inter_op.allow_spinning": "0",
     "session.model_external_initializers_file_folder_path": str(_FILE.parent),
 }
-_WRITTEN = {"session.save_model_format": "ORT"}
-_MAPPED = {
-    "session.load_model_format": "ORT",
-    "session.use_memory_mapped_ort_model": "1",
-    "session.use_ort_model_bytes_for_initializers": "1",
-}
 _MAPPED_LEVEL = "ORT_DISABLE_ALL"  # all optimizations are in the file
 
 
 def settings() -> str:
     """All on which it depends what ONNX Runtime makes of a model, and how it maps that."""
-    found = CONFIGURATION, _WRITTEN, _MAPPED, _MAPPED_LEVEL, _SLOWER_FUSIONS, _PROVIDERS
+    found = CONFIGURATION, LARGE, _MAPPED_LEVEL, _SLOWER_FUSIONS, _PROVIDERS
     options = session_options(None)
     levels = [options.graph_optimization_level, options.execution_mode]
     return json.dumps([*found, *map(str, levels), options.use_deterministic_compute])
@@ -88,8 +89,7 @@ class SessionSource:
         updates: The numbers of inputs, by those of outputs that may be written into their memory,
             since nothing but the node that writes one reads the other.
         threads: How many threads compute; by default one for each processor of this process.
-        optimized: A file with what ONNX Runtime made of the model and the weights, which it maps in
-            their place.
+        optimized: What ONNX Runtime made of the model and the weights, in their place.
         profile: How the file begins that the time of each kernel is written to.
     """
 
@@ -101,7 +101,7 @@ class SessionSource:
     shared: frozenset[str] = frozenset()
     updates: Mapping[int, int] = field(default_factory=dict)
     threads: int | None = None
-    optimized: os.PathLike[str] | None = None
+    optimized: OptimizedFile | None = None
     profile: Path | None = None
 
 
@@ -249,20 +249,22 @@ def load_session(source: SessionSource, output: Path | None = None) -> tuple[lis
 
     Raises:
         Exception: One of `library.errors()`: the model is refused.
+        ValueError: What was optimized has another form.
     """
     if source.optimized is not None:
-        return [], _initialize_optimized(source, os.fspath(source.optimized))
-    held = {name: (prepared(each, t), t) for name, (t, each) in source.weights.items()}
-    value = runtime().OrtValue
-    values = {name: value(tensor(*each)) for name, each in held.items()}
+        values = _values_over(source.optimized.weights)
+        return [source.optimized, values], _initialize_optimized(source, source.optimized, values)
+    held = {name: (t, prepared(each, t)) for name, (t, each) in source.weights.items()}
+    values = _values_over(held)
     # A file is written of copies, which may fail. And what optimizes the graph may read a weight
     # that its kernel reads in place: then it has to be copied, too.
     ways: list[tuple[frozenset[str], Path | None]] = [(source.shared, None), (frozenset(), None)]
     ways = list(dict.fromkeys(ways if output is None else [(frozenset(), output), *ways]))
+    failures: tuple[type[Exception], ...] = (*errors(), OSError)
     while True:
         try:
             return [held, values], _initialize(source, values, *ways.pop(0))
-        except errors() as error:
+        except failures as error:
             if not ways or is_out_of_memory(error):
                 raise
 
@@ -283,20 +285,33 @@ def _initialize(
         options.add_external_initializers(list(copied), list(copied.values()))
     for name in source.shared:
         options.add_initializer(name, values[name])
-    if output is not None:
-        options.optimized_model_filepath = str(output)
-        for key, value in _WRITTEN.items():
-            options.add_session_config_entry(key, value)
-    return _initialized(binding().InferenceSession(options, source.model, False, False))
+
+    def make() -> Any:
+        return _initialized(binding().InferenceSession(options, source.model, False, False))
+
+    if output is None:
+        return make()
+    options.optimized_model_filepath = str(graph_path(output))
+    for key, value in settings_of(output).items():
+        options.add_session_config_entry(key, value)
+    return write_optimized(output, _FILE.name, make)
 
 
-def _initialize_optimized(source: SessionSource, file: str) -> Any:
-    """A session of a file with an optimized model, whose weights stay where they are mapped."""
+def _values_over(arrays: Mapping[str, tuple[dtype, Array]]) -> Mapping[str, Any]:
+    """Values over the memory of arrays, which live as long as a session that reads them."""
+    value = runtime().OrtValue
+    return {name: value(tensor(array, type)) for name, (type, array) in arrays.items()}
+
+
+def _initialize_optimized(
+    source: SessionSource, file: OptimizedFile, values: Mapping[str, Any]
+) -> Any:
+    """A session of what was optimized, whose weights stay where they are mapped."""
     options = session_options(source.threads)
     options.graph_optimization_level = getattr(binding().GraphOptimizationLevel, _MAPPED_LEVEL)
-    for key, value in _MAPPED.items():
-        options.add_session_config_entry(key, value)
-    return _initialized(binding().InferenceSession(options, file, True, False))
+    for name, value in values.items():
+        options.add_initializer(name, value)
+    return _initialized(binding().InferenceSession(options, file.model, False, False))
 
 
 def _initialized(made: Any) -> Any:
