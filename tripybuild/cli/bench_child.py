@@ -14,7 +14,7 @@ from typing import Any
 from tripybuild.cli.sources import open_executable, open_peer
 from tripybuild.weights.array_files import read
 from tripybuild.workbench.comparison import InputChoice
-from tripybuild.workbench.latency import OwnProcess, serve
+from tripybuild.workbench.latency.callers import OwnProcess, serve
 from tripybuild.workbench.programs import Program
 
 
@@ -23,7 +23,7 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     order: dict[str, Any] = json.loads(sys.argv[1])
-    serve(partial(caller, order), sys.stdin, answers)
+    serve(partial(caller, order), order["name"], sys.stdin, answers)
 
 
 def caller(order: dict[str, Any]) -> OwnProcess:

@@ -26,7 +26,7 @@ from tripybuild.errors.diagnostics import (
 )
 
 STDIN = "-"
-WIDTH, LEAST_WIDTH = 120, 60  # columns
+WIDTH, LEAST_WIDTH = 120, 20  # columns
 TIMING = "==== Timing ====\n"  # what the logger writes above a time; here it is one line
 DIM, PLAIN = "\x1b[2m", "\x1b[0m"
 
@@ -161,9 +161,11 @@ def count_files(count: int) -> str:
 
 
 def terminal_width() -> int:
-    """The columns of the terminal, or as many as are read well where there is none."""
+    """The columns of the terminal or of `COLUMNS`, or as many as are read well without either."""
     is_there = sys.stdout is not None and sys.stdout.isatty()
-    return max(shutil.get_terminal_size().columns, LEAST_WIDTH) if is_there else WIDTH
+    if not is_there and not os.environ.get("COLUMNS", "").isdigit():
+        return WIDTH
+    return max(shutil.get_terminal_size((WIDTH, 24)).columns, LEAST_WIDTH)
 
 
 def sort_diagnostics(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:

@@ -159,12 +159,16 @@ def source(text: str) -> InputFile:
 
 def seconds(text: str) -> Duration:
     """Read `90` or `0.5`."""
-    from tripybuild.worker.failures import check_timeout  # noqa: PLC0415 - most have no limit
+    from tripybuild.worker.failures import (  # noqa: PLC0415 - most have no limit
+        MOST_SECONDS,
+        check_timeout,
+    )
 
     try:
         return Duration(check_timeout(text, text))
     except DiagnosticError as error:
-        raise typer.BadParameter(f"`{text}` is not a number of seconds") from error
+        message = f"`{text}` is not a number of seconds above 0 and up to {MOST_SECONDS}"
+        raise typer.BadParameter(message) from error
 
 
 def _split(text: str, example: str, names: re.Pattern[str] = NAME) -> tuple[str, str]:

@@ -7,6 +7,7 @@ A source is an executable, a spec or `FILE.py:f`, which may have `@TARGET` behin
 import atexit
 import shutil
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
@@ -87,6 +88,9 @@ Entry = Annotated[
     str | None, typer.Option(metavar="NAME", help="The entry to call, where there are several.")
 ]
 Target = Annotated[str, typer.Option(help="What a source without `@TARGET` is compiled for.")]
+RandomWeights = Annotated[
+    bool, typer.Option("--random", help="Draw weights where those of a spec are not there.")
+]
 Absolute = Annotated[
     float | None,
     typer.Option("--atol", metavar="X", min=0.0, help="How far each element may be off."),
@@ -110,10 +114,17 @@ def is_executable(path: Path) -> bool:
 
 
 def split_source(text: str) -> tuple[str, str | None]:
-    """A source and the target behind its `@`, if that names one; a file may have such a name."""
+    """A source and the target behind its `@`, if there is one; a file may have such a name.
+
+    Raises:
+        DiagnosticError: There is an `@`, and nothing behind it.
+    """
     source, at, target = text.rpartition("@")
     if not at or Path(text).exists() or "/" in target:
         return text, None
+    if not target:
+        hint = f"write `{text}{DEFAULT}`, or leave out the `@`"
+        raise wrong_argument(f"`{text}` names no target behind its `@`", hint)
     return source, target
 
 
@@ -132,6 +143,13 @@ def pair_sources(one: str, other: str | None) -> tuple[str, str]:
     if source or target is None:
         return one, other
     return one, f"{split_source(one)[0]}@{target}"
+
+
+def hint_random(each: Diagnostic) -> Diagnostic:
+    """A refusal of weights that are not there, which says that none are needed."""
+    if each.code != "weights-not-found" or each.hint is None:
+        return each
+    return replace(each, hint=f"{each.hint}; or draw them by `--random`")
 
 
 def open_source(text: str, how: SourceOptions) -> "Program":

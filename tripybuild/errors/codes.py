@@ -212,6 +212,7 @@ CODES: dict[str, str] = {
     "bucket-changes-result": "A size that is padded to a bucket would change what is computed.",
     # Compilers, and what they made before
     "compiler-crashed": "The native compiler crashed in its subprocess.",
+    "contestant-ended": "What `tripybuild bench` measures ended its process.",
     "compiler-failed": "The native compiler rejected the model.",
     "out-of-memory": "The request needs more memory than this process can allocate.",
     "compiler-out-of-memory": "The native compiler ran out of memory.",

@@ -5,14 +5,26 @@ from pathlib import Path
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 
+MARK = "tripybuild"  # stands in each picture that is written
+MOST = 1 << 24  # bytes of a picture that are searched for it
 
-def check_overwrite(path: Path, is_own: Callable[[Path], bool], kind: str) -> None:
+
+def is_own_picture(path: Path) -> bool:
+    """Whether a picture says that it was written here; a person's drawing does not."""
+    with path.open("rb") as stream:
+        return MARK.encode() in stream.read(MOST)
+
+
+def check_overwrite(
+    path: Path, is_own: Callable[[Path], bool], kind: str, option: str = "-o"
+) -> None:
     """A file of this kind may be replaced; weights, or whatever else stands there, may not.
 
     Args:
         path: What is to be written.
         is_own: Whether a file is of this kind.
         kind: What messages call it: `an executable`.
+        option: By which the user names it.
 
     Raises:
         DiagnosticError: It is a folder, a file of another kind, or in a folder that is not there.
@@ -29,7 +41,7 @@ def check_overwrite(path: Path, is_own: Callable[[Path], bool], kind: str) -> No
         other = False
     if other:
         message = f"`{path}` already exists, and is not {kind}"
-        hint = "name another file with `-o`, or remove it first"
+        hint = f"name another file with `{option}`, or remove it first"
         raise DiagnosticError(Diagnostic("output-unwritable", message, hint=hint))
 
 

@@ -140,10 +140,11 @@ class RunAnswer(_Answer):
 
     sizes: dict[str, int]
     contestants: list[ContestantAnswer]
+    failed: list[str] = Field(description="Those that `diagnostics` say of why they have none.")
 
 
 class BenchAnswer(_Answer):
-    """The answer of `tripybuild bench --json`. What cannot be measured has `diagnostics` alone."""
+    """The answer of `tripybuild bench --json`. If nothing is measured, `diagnostics` are alone."""
 
     rounds: int
     clients: int = Field(description="Threads that called at the same time.")

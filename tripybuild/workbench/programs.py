@@ -73,13 +73,17 @@ class GraphSource:
         Raises:
             DiagnosticError: The target refuses it.
         """
+        return self.executable(sizes, graph).entry()
+
+    def executable(self, sizes: Mapping[str, int], graph: Graph | None = None) -> Executable:
+        """The same as an executable of one entry, which can be saved."""
         entry = self.entry
         if graph is not None:
             own = {name: each for name, each in entry.ranges.items() if name in graph.symbols}
             entry = EntryGraph(graph, (), own)
         built = replace(self.built, entries={"": entry}, warnings=())
         chosen = {name: size for name, size in sizes.items() if name in entry.ranges}
-        return compile_graph(built, self.weights, self.target, {"": [chosen]}, {}).entry()
+        return compile_graph(built, self.weights, self.target, {"": [chosen]}, {})
 
 
 def _as_they_are(found: Any) -> Outputs:

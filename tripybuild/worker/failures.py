@@ -85,17 +85,24 @@ def crash_diagnostic(
         return Diagnostic("weights-changed", message, notes=notes, hint=hint)
     if status is not None and any(map(memory.reports_out_of_memory, notes)):
         return _memory_diagnostic(target, notes)
-    if _ended_by(status, "SIGKILL"):
+    if is_killed(status):
         return _memory_diagnostic(target, (*notes, "the process was killed from outside"))
-    if status is None or status == 0:
-        reason = "gave a malformed reply"
-    elif status < 0:
-        reason = f"crashed with {_signal(-status)}"
-    else:
-        reason = f"ended with status {status}"
+    reason = end_reason(status) if status else "gave a malformed reply"
     message = f"The `{target}` compiler {reason}"
     hint = "print its input with `--emit`, and report the bug to the compiler's developers"
     return Diagnostic("compiler-crashed", message, notes=notes, hint=hint)
+
+
+def is_killed(status: int | None) -> bool:
+    """Whether a process was killed from outside, which the system does where memory is out."""
+    return _ended_by(status, "SIGKILL")
+
+
+def end_reason(status: int) -> str:
+    """How a process ended, for a reader."""
+    if is_killed(status):
+        return "was killed from outside"
+    return f"crashed with {_signal(-status)}" if status < 0 else f"ended with status {status}"
 
 
 def _ended_by(status: int | None, name: str) -> bool:

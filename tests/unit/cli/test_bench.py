@@ -1,7 +1,12 @@
 """`tripybuild bench`, and inputs that are drawn for it and for `run --random`."""
 
 import json
+import os
+import re
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -62,13 +67,20 @@ def double(x: tp.InputInfo([tp.NamedDimension("B", 1, 3, 64), 8], tp.float32)):
 """
 ENDS = """\
 import os
+import signal
 import torch
 
 class Net(torch.nn.Module):
-    def forward(self, x):
-        os._exit(7)
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
 
-net = Net()
+    def forward(self, x):
+        if self.number == 0:
+            raise MemoryError
+        os.kill(os.getpid(), self.number)
+
+memory, killed = Net(0), Net(signal.SIGKILL)
 """
 TARGET = "cpu:onnxruntime"
 
@@ -197,17 +209,106 @@ def test_a_picture_shows_distributions_and_sizes(cli):
         texts = ET.parse(name).iter("{http://www.w3.org/2000/svg}text")
         found = {each.text for each in texts}
         assert found >= {*shown, chosen[0]}, found
-    code, _, err = cli("bench", *words, "--plot", "none/one.svg")
-    assert (code, "there is no folder `none`" in err) == (1, True)
+    assert cli("bench", *words[1:], "--plot", "two.svg")[0] == 0  # it is ours
+    Path("keep.svg").write_text("<svg>mine</svg>")
+    for name, message in (
+        ("none/one.svg", "there is no folder `none`"),
+        ("keep.svg", "`keep.svg` already exists, and is not a picture of tripybuild"),
+        ("one.gif", "the suffixes are `.svg`, `.png`, `.pdf`"),
+    ):
+        code, out, err = cli("bench", *words, "--plot", name)
+        assert (code, out, message in err) == (1, "", True), err
+    assert Path("keep.svg").read_text() == "<svg>mine</svg>"
 
 
-def test_the_end_of_a_contestant_is_told(cli):
-    """Its process is another one, whose end is no end of ours."""
+def test_the_end_of_a_contestant_is_told_and_the_others_are_measured(cli):
+    """Its process is another one, whose end is no end of ours; what is not there ends all."""
     Path("curve.yaml").write_text(CURVE)
+    Path("wide.yaml").write_text(CURVE.replace("relu(rows)", "rows @ rows"))
     Path("ends.py").write_text(ENDS)
-    words = ["curve.yaml", "--compare", "torch:ends.py:net", "--seconds", "0.01", "--rounds", "3"]
-    code, _, err = cli("bench", *words, "--target", TARGET)
-    assert (code, "the process of `torch:ends.py:net` ended with code 7" in err) == (1, True)
+    words = ["wide.yaml", "curve.yaml", "--target", TARGET, "--rounds", "3", "--seconds", "0.01"]
+    peers = ["--compare", "torch:ends.py:memory", "--compare", "torch:ends.py:killed"]
+    code, out, err = cli("bench", *words, *peers, "--json")
+    answer = json.loads(out)
+    (run,) = answer["runs"]
+    assert (code, [each["name"] for each in run["contestants"]]) == (1, ["curve.yaml"]), err
+    assert run["failed"] == ["wide.yaml", "torch:ends.py:memory", "torch:ends.py:killed"]
+    said = {each["code"]: each for each in answer["diagnostics"]}
+    assert set(said) == {"matmul/contractible", "out-of-memory", "contestant-ended"}
+    assert said["matmul/contractible"]["notes"][-1] == "`wide.yaml` is not measured"
+    assert "torch:ends.py:memory" in said["out-of-memory"]["message"]
+    assert "`torch:ends.py:killed` was killed" in said["contestant-ended"]["message"]
+    code, out, err = cli("bench", *words[1:], "--together", *words[:1])
+    assert (code, "wide.yaml failed" in out, "Traceback" in err) == (1, True, False)
+    code, out, err = cli("bench", "curve.yaml", "none.yaml")
+    assert (code, out, "there is no file `none.yaml`" in err) == (1, "", True)
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="the system has no /proc")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_no_process_of_a_contestant_is_left(folder, number):
+    """Ctrl-C reaches the whole group of processes, and says nothing; a kill reaches one of them."""
+    words = ["rows.tpb", "rows.tpb", "--seconds", "100"]
+    program = [sys.executable, "-m", "tripybuild", "bench", *words]
+    started = subprocess.Popen(
+        program, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    children = Path(f"/proc/{started.pid}/task/{started.pid}/children")
+    end = time.monotonic() + 60
+    while len(contestants := children.read_text().split()) < 2 and time.monotonic() < end:
+        time.sleep(0.05)
+    (os.killpg if number == signal.SIGINT else os.kill)(started.pid, number)
+    out, err = started.communicate(timeout=20)
+
+    assert (len(contestants), out) == (2, "")
+    if number == signal.SIGINT:
+        assert started.returncode == 130
+        assert re.fullmatch(r"Interrupted after [\d.]+s of: measure\n", err), err
+    end = time.monotonic() + 5
+    while (left := [each for each in contestants if is_alive(each)]) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert left == []
+
+
+def is_alive(number):
+    """Whether a process is there that did not end."""
+    try:
+        status = Path(f"/proc/{number}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return status.rpartition(")")[2].split()[0] != "Z"
+
+
+def test_weights_that_are_not_there_are_drawn_if_asked_for(cli):
+    """The refusal says how, and so does the table."""
+    text = CURVE.replace("relu(rows)", "layer(rows)") + "weights: none.safetensors\n"
+    Path("layer.yaml").write_text(
+        text.replace("outputs:", "parts: {layer: 'Linear(3, 2)'}\noutputs:")
+    )
+    words = ["layer.yaml", "--target", TARGET, "--rounds", "3", "--seconds", "0.01", "--together"]
+    code, out, err = cli("bench", *words)
+    assert (code, out, "or draw them by `--random`" in err) == (1, "", True), err
+    code, out, _ = cli("bench", *words, "--random", "--seed", "3")
+    assert (code, "layer.yaml is measured with random weights" in out) == (0, True)
+
+
+@pytest.mark.parametrize("duration", ["inf", "nan", "0", "-1", "1e9", "x"])
+def test_a_duration_is_a_number_above_zero(cli, duration):
+    for words in (["bench", "rows.tpb", "--seconds"], ["reduce", "rows.yaml", "--limit"]):
+        code, out, err = cli(*words, duration)
+        assert (code, out) == (2, "")
+        assert f"`{duration}` is not a number of seconds" in err
+
+
+def test_the_table_fits_the_terminal(cli, monkeypatch):
+    """Numbers below names, or one below the other, where there is less room."""
+    words = ["rows.yaml", "rows.tpb", "--target", TARGET, "--together", "--seconds", "0.01"]
+    for columns, head in ((120, "target  "), (80, "    median  "), (40, "    median ")):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        code, out, _ = cli("bench", *words)
+        table = [each for each in out.splitlines() if "takes" not in each]
+        assert (code, max(map(len, table)) <= columns, head in out) == (0, True, True), out
+        assert out.count(f"  rows.yaml  {TARGET}") == 1
 
 
 def test_inputs_are_drawn_by_a_seed(folder):

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,14 +22,16 @@ from tripybuild.cli.options import (
 from tripybuild.cli.sources import (
     Entry,
     InputValues,
+    RandomWeights,
     SourceOptions,
     Target,
     function_inputs,
+    hint_random,
     open_source,
     read_arrays,
 )
 from tripybuild.cli.usage_errors import wrong_argument
-from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.process.quantities import format_seconds
 from tripybuild.targets.table import DEFAULT
 
@@ -70,9 +71,7 @@ def profile_model(
     flame: Annotated[
         Path | None, typer.Option(metavar="FILE.svg", help="Draw a flame graph, too.")
     ] = None,
-    random: Annotated[
-        bool, typer.Option("--random", help="Draw weights where those of a spec are not there.")
-    ] = False,
+    random: RandomWeights = False,
     seed: Seed = 0,
     below: Below = None,
     inputs: InputValues = None,
@@ -126,7 +125,7 @@ def _measure(
     try:
         opened = open_source(source, how)
     except DiagnosticError as error:
-        raise DiagnosticError(*map(_with_random, error.diagnostics)) from error
+        raise DiagnosticError(*map(hint_random, error.diagnostics)) from error
     if opened.source is None:
         message = f"`{source}` has no graph of ours to profile"
         raise wrong_argument(message, "name a spec, or an executable that was compiled of one")
@@ -139,13 +138,6 @@ def _measure(
     with native_call():
         found = measure_operations(compiled, drawing, opened.arguments(arrays), rounds)
     return found, str(compiled.model.target)
-
-
-def _with_random(each: Diagnostic) -> Diagnostic:
-    """A refusal of weights that are not there, which says that none are needed."""
-    if each.code != "weights-not-found" or each.hint is None:
-        return each
-    return replace(each, hint=f"{each.hint}; or draw them by `--random`")
 
 
 def _lines(times: "OperationTimes", target: str, top: int, depth: int) -> Iterator[str]:

@@ -54,7 +54,7 @@ def svg_text(picture: GraphPicture) -> str:
     program = shutil.which(PROGRAM)
     if program is None:
         message = "an SVG is laid out by Graphviz, whose program `dot` is not installed"
-        hint = "`apt install graphviz` or `brew install graphviz`; `--format dot` needs none"
+        hint = "`apt install graphviz` or `brew install graphviz`; `--as dot` needs none"
         raise DiagnosticError(Diagnostic("target-unavailable", message, hint=hint))
     text = "\n".join(dot_lines(picture))
     try:

@@ -1,0 +1,1 @@
+"""Latencies of programs that take turns: processes that call them, statistics, and a picture."""
