@@ -11,7 +11,7 @@ from tripybuild.process.atomic_write import atomic_write
 from tripybuild.process.output_files import MARK, check_overwrite, is_own_picture
 from tripybuild.workbench.latency.contestants import QUANTILES
 
-# What Matplotlib writes into a picture of each suffix: who made it, and no time.
+# What Matplotlib writes into a picture of each suffix: what made it, and no time.
 METADATA = {
     ".svg": {"Creator": MARK, "Date": None},
     ".png": {"Software": MARK},
