@@ -33,8 +33,8 @@ from table import Cell, Table, arguments, machine, report
 
 import tripybuild
 from tripybuild.artifact import container
-from tripybuild.artifact.cache import PlanCache
 from tripybuild.artifact.manifest import MemberRecord
+from tripybuild.cache.files import PlanCache
 from tripybuild.compiler import session
 from tripybuild.compiler.lowering.lower import lower_tensorrt
 from tripybuild.model.graph_builder import build

@@ -21,8 +21,12 @@ DISTRIBUTIONS = {
 }
 # What runs beside the tests, or is a plugin, or what a process that is started needs.
 COMMANDS = {
+    "aiohttp",
     "fastapi",
+    "flask",
+    "flask_cors",
     "ipython",
+    "moto",
     "mypy",
     "pygls",
     "pytest_xdist",
@@ -82,6 +86,7 @@ PRODUCT = declared(PROJECT["dependencies"])
 TEXTS = declared(EXTRAS["tokenizers"])  # which the commands that need it ask for
 IMPORTERS = declared([*EXTRAS["onnx"], *EXTRAS["torch"]])  # which read models of others
 EDITOR = declared(EXTRAS["editor"])  # which `tripybuild lsp` asks for
+REMOTE = declared(EXTRAS["remote"])  # which a shared cache asks for
 PICTURES = declared(EXTRAS["plot"])  # which `tripybuild bench --plot` asks for
 TESTING = PRODUCT | declared(EXTRAS["testing"])
 
@@ -93,8 +98,10 @@ def missing(found, known):
 
 def test_the_product_imports_what_it_declares():
     found = imported("tripybuild", "generated/tripyapi", but="tripybuild/testing")
-    assert not missing(found, PRODUCT | TEXTS | IMPORTERS | EDITOR | PICTURES)
-    assert not (PRODUCT | TEXTS | EDITOR | PICTURES) - found.keys(), "declared and not imported"
+    assert not missing(found, PRODUCT | TEXTS | IMPORTERS | EDITOR | PICTURES | REMOTE)
+    assert not (PRODUCT | TEXTS | EDITOR | PICTURES | REMOTE) - found.keys(), (
+        "declared and not imported"
+    )
 
 
 def test_suites_import_what_their_extra_declares():

@@ -12,9 +12,11 @@ import pytest
 import written
 
 import tripybuild
-from tripybuild.artifact import cache as module
-from tripybuild.artifact.cache import Cache, PlanCache, key, seal_path
 from tripybuild.artifact.members import measure, read_content
+from tripybuild.cache import store as module
+from tripybuild.cache.files import PlanCache
+from tripybuild.cache.keys import key
+from tripybuild.cache.store import Cache, seal_path
 from tripybuild.process.atomic_write import STALE_AFTER, temporary_path
 from tripybuild.process.paths import CACHE_VARIABLE, NOWHERE, cache_folder
 from tripybuild.tensorrt.mlir_tensorrt.compiler import _timing_cache
@@ -116,7 +118,7 @@ def test_a_ledger_that_is_no_file_is_made_anew(tmp_path, special):
 KILLED = """
 import os, sys
 from pathlib import Path
-from tripybuild.artifact.cache import PlanCache
+from tripybuild.cache.files import PlanCache
 
 def write(path, start):
     path.write_bytes(bytes(1000))

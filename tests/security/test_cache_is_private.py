@@ -5,8 +5,10 @@ import stat
 
 import pytest
 
-from tripybuild.artifact.cache import Cache, PlanCache, key
 from tripybuild.artifact.members import measure
+from tripybuild.cache.files import PlanCache
+from tripybuild.cache.keys import key
+from tripybuild.cache.store import Cache
 from tripybuild.process.paths import CACHE_VARIABLE
 from tripybuild.tensorrt.mlir_tensorrt.compiler import _timing_cache
 

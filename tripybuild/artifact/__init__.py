@@ -1,1 +1,1 @@
-"""The executable file format and the compilation cache: members, manifest, digests."""
+"""The executable file format: members, manifest, digests."""

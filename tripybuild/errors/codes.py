@@ -219,6 +219,10 @@ CODES: dict[str, str] = {
     "compiler-timeout": "The native compiler exceeded its time limit.",
     "cache-damaged": "A cache entry was corrupted; it was rebuilt.",
     "cache-unwritable": "The cache is not writable; results are the same, but slower.",
+    "cache-remote": (
+        "The shared cache that `TRIPYBUILD_REMOTE_CACHE` names cannot be used, or gave what is not "
+        "the entry that was asked for; everything is made here."
+    ),
     # Engines
     "openvino-refused": (
         "OpenVINO has no kernel for an operation, or one that computes something else than the "

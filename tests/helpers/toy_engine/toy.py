@@ -1,6 +1,7 @@
 """An engine as small as one can be: a program of its own, made in the compiler's process."""
 
-from tripybuild.artifact.cache import Cache, key
+from tripybuild.cache.keys import key
+from tripybuild.cache.store import Cache
 from tripybuild.compiler.lowering.specialize import check_laws, specialize_graph
 from tripybuild.reference.execute import reference_run
 from tripybuild.targets.executable_file import Description, ExecutableFile, entry_member

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from unary_operator import TYPES
 
-from tripybuild.artifact.cache import Cache
+from tripybuild.cache.store import Cache
 from tripybuild.codegen.incremental import package_files as incremental
 from tripybuild.codegen.incremental.fragment_store import FragmentRecord, FragmentStore
 from tripybuild.codegen.incremental.package_files import package_files

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tripybuild
-from tripybuild.artifact.cache import CacheResult
+from tripybuild.cache.store import CacheResult
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.targets.cpu import compile_module
 

@@ -15,8 +15,10 @@ import written
 from safetensors.numpy import save_file
 
 import tripybuild
-from tripybuild.artifact.cache import FILE_MAGIC, key, seal_digest, seal_path
 from tripybuild.artifact.members import measure
+from tripybuild.cache.files import MAGIC
+from tripybuild.cache.keys import key
+from tripybuild.cache.store import seal_digest, seal_path
 from tripybuild.process.hashing import ALGORITHMS, algorithm
 from tripybuild.targets.cpu import onnx_runtime
 from tripybuild.targets.cpu.optimized_models import OptimizedModels
@@ -197,7 +199,7 @@ def _rename(place):
     content = place.read_bytes()
     digest = ALGORITHMS[algorithm(len(content))](content).hexdigest()
     seal = seal_digest(key({"other": "model"}), digest)
-    seal_path(place).write_bytes(FILE_MAGIC + len(content).to_bytes(8, "little") + seal)
+    seal_path(place).write_bytes(MAGIC + len(content).to_bytes(8, "little") + seal)
 
 
 @pytest.mark.parametrize("damage", [_flip, _shorten, _empty, _fold, _pipe, _rename])
@@ -232,7 +234,7 @@ def test_what_the_library_does_not_load_is_made_again(made, ways, content, is_as
     (place,) = entries()
     place.write_bytes(content)
     seal = seal_digest(place.parent.name + place.name, measure(place.read_bytes()).digest)
-    seal_path(place).write_bytes(FILE_MAGIC + len(content).to_bytes(8, "little") + seal)
+    seal_path(place).write_bytes(MAGIC + len(content).to_bytes(8, "little") + seal)
     np.testing.assert_array_equal(loaded(file)[0], wanted)
     assert ways == ["_initialize_optimized"] * is_asked + ["_initialize"]
     ways.clear()

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from tripybuild.artifact.cache import Cache, key
+from tripybuild.cache.keys import CacheKey, key
+from tripybuild.cache.store import Cache
 from tripybuild.codegen.incremental.fragment_store import FragmentStore
 from tripybuild.codegen.package.package import assemble_package
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
@@ -109,7 +110,7 @@ def _encoding_diagnostic(path: Path) -> Diagnostic:
     return Diagnostic("bad-name", message, hint="rename it: folders become Python packages")
 
 
-def _key(names: Sequence[str], package: str) -> str:
+def _key(names: Sequence[str], package: str) -> CacheKey:
     """Where the store is kept: all that it depends on, but for the declarations."""
     code = sha256()
     for path in paths.list_files(paths.PACKAGE, ".py"):
@@ -117,6 +118,11 @@ def _key(names: Sequence[str], package: str) -> str:
         code.update(f"{path!r} {len(text)}\n".encode())
         code.update(text)
     roots_text = json.dumps(names)
-    return key(
-        {"package": package, "python": sys.version, "code": code.digest(), "roots": roots_text}
-    )
+    parts: dict[str, str | bytes] = {
+        "what": "generated package",
+        "package": package,
+        "python": sys.version,
+        "code": code.digest(),
+        "roots": roots_text,
+    }
+    return key(parts)

@@ -12,7 +12,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tripybuild.artifact.cache import Cache, key
+from tripybuild.cache.keys import CacheKey, key
+from tripybuild.cache.store import Cache
 from tripybuild.compiler.lowering.footprint import check_footprint
 from tripybuild.compiler.lowering.lower import Place, lower_stablehlo
 from tripybuild.compiler.lowering.specialize import check_laws, sizes_name, specialize_graph
@@ -161,16 +162,19 @@ def compile_module(
             return clock.compile("cpu", located)
 
     with logger.log_time("compile by XLA"):
-        outcome = Cache(patience=clock.timeout).get_or_make(cache_key(module), make)
+        # A program of a file that is not trusted is compiled by this machine.
+        cache = Cache(patience=clock.timeout, shared=not foreign)
+        outcome = cache.get_or_make(cache_key(module), make)
     how = "was compiled of the same module, flags and version before" if outcome.hit else "is new"
     logger.verbose(f"cache {'hit' if outcome.hit else 'miss'}: XLA's program {how}")
     return outcome.content, outcome.warnings
 
 
-def cache_key(module: bytes) -> str:
+def cache_key(module: bytes) -> CacheKey:
     """The key under which the cache keeps the payload of a module."""
     parts: dict[str, str | bytes] = {
-        "target": "cpu",
+        "what": "XLA program",
+        "target": "cpu:xla",
         "module": sha256(module).digest(),
         "flags": os.environ.get("XLA_FLAGS", ""),  # XLA reads them wherever it runs
         **pjrt.identity(),

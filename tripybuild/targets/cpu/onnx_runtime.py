@@ -15,8 +15,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
-from tripybuild.artifact.cache import key as cache_key
 from tripybuild.artifact.members import Content
+from tripybuild.cache.keys import CacheKey, key as cache_key
 from tripybuild.compiler.lowering.footprint import check_results
 from tripybuild.compiler.lowering.lower_onnx import lower_onnx
 from tripybuild.compiler.lowering.specialize import GraphSizes, check_laws
@@ -69,8 +69,7 @@ from tripybuild.types.dtypes import dtype
 OPSET = 22
 # A session, and the sizes of the graph that it was made from.
 Loaded = tuple[RuntimeSession, GraphSizes]
-# What was compiled, by the member that its graph is in, as long as that is there: the same process
-# loads it next.
+# What was compiled, by the member of its graph, while that is there: the same process loads it.
 _ready: dict[int, tuple[ref[memoryview], Loaded]] = {}
 # What was lowered while the weights were read.
 _lowered: WeakKeyDictionary[CompiledEntry, OnnxModel] = WeakKeyDictionary()
@@ -226,10 +225,11 @@ def _cached_session(source: SessionSource, model: CompiledModel, start: Start) -
         return make(source, place)
 
 
-def _session_key(source: SessionSource, model: CompiledModel) -> str:
+def _session_key(source: SessionSource, model: CompiledModel) -> CacheKey:
     """The digest of all on which it depends what ONNX Runtime makes of a model."""
     return cache_key(
         {
+            "what": "optimized model",
             "engine": f"onnxruntime {runtime().__version__} {binding().get_build_info()}",
             "processor": processor_identity(),
             "configuration": settings(),

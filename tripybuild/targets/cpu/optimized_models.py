@@ -15,16 +15,11 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from tripybuild.artifact.cache import (
-    PARTIAL,
-    PlanCache,
-    damage_warning,
-    read_seal,
-    seal_digest,
-    seal_path,
-)
 from tripybuild.artifact.manifest import MemberRecord
 from tripybuild.artifact.members import NotRegularError, OpenFile
+from tripybuild.cache.files import PlanCache, read_seal
+from tripybuild.cache.records import new_record
+from tripybuild.cache.store import PARTIAL, damage_warning, is_recorded, seal_digest, seal_path
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process.atomic_write import sweep_temporaries, temporary_path
 from tripybuild.process.hashing import ALGORITHMS, algorithm
@@ -71,12 +66,12 @@ class OptimizedModels(PlanCache):
         try:
             yield partial
             with contextlib.suppress(OSError, DiagnosticError):
-                self._store(key, partial)
+                self._publish_partial(key, partial)
         finally:
             with contextlib.suppress(OSError):
                 partial.unlink()
 
-    def _store(self, key: str, partial: Path) -> None:
+    def _publish_partial(self, key: str, partial: Path) -> None:
         """Make an entry of what was written, where no other process was faster.
 
         So the seal of an entry that is read is never that of another file.
@@ -89,7 +84,10 @@ class OptimizedModels(PlanCache):
             member = MemberRecord(size, _digest(content), 0)
         with self.lock(key):
             if self.find(key) is None:
-                self.publish(key, file, member)
+                record = None
+                if is_recorded(key):
+                    record = new_record(key, member.size, member.digest)
+                self.publish(key, file, member, record)
 
 
 def _map(file: OpenFile, size: int) -> mmap.mmap:

@@ -14,14 +14,17 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tripybuild.artifact.cache import Cache, CachedFile, PlanCache, key
 from tripybuild.artifact.manifest import MemberRecord
 from tripybuild.artifact.members import Content
+from tripybuild.cache.files import CachedFile, PlanCache
+from tripybuild.cache.keys import key
+from tripybuild.cache.records import entry_origin
+from tripybuild.cache.store import Cache
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.errors.logger import logger
 from tripybuild.targets.compiled_model import CompiledModel
 from tripybuild.targets.executable_file import entry_member
-from tripybuild.targets.tensorrt.weights import EngineWeights
+from tripybuild.targets.tensorrt.weights import EngineWeights, WeightFiles
 from tripybuild.tensorrt.runtime import gpu
 from tripybuild.version import VERSION
 from tripybuild.worker import compiler_process
@@ -102,16 +105,8 @@ def build_engine(
             "weights": measured.files,
         }
         asked = {name: value for name, value in request.items() if name != "weights"}
-        parts: dict[str, str | bytes] = {
-            "target": str(target),
-            "module": source.content,
-            "weights": measured.digest,
-            "request": json.dumps(asked, sort_keys=True),
-            "library": library_version(target.distribution),
-            "tripybuild": VERSION,
-            # What is not built ahead is built for the GPU that is here, and runs on no other.
-            "gpu": "" if target.entry.portable else repr(gpu.find_gpu()),
-        }
+        parts = _key_parts(source, target, measured, asked)
+        held.enter_context(entry_origin(_weight_facts(measured)))
         records: list[Any] = []
 
         def ask(place: Mapping[str, Any], meanwhile: Callable[[], object] | None = None) -> Any:
@@ -126,10 +121,37 @@ def build_engine(
             plan = ask({"plan": str(path), "start": start}, meanwhile)
             return MemberRecord(plan["size"], plan["digest"], plan["crc32"])
 
-        made = PlanCache(patience=timeout).get_or_write(key({**parts, "what": "plan"}), write)
+        place = key({**parts, "what": "engine"})
+        made = PlanCache(patience=timeout, shared=True).get_or_write(place, write)
         # The record is small, and made with the engine: where one is there and the other is not,
         # it is said once more by the library.
-        return EngineArtifact(made, _engine_record(key({**parts, "what": "record"}), records, ask))
+        record = key({**parts, "what": "engine record"})
+        return EngineArtifact(made, _engine_record(record, records, ask))
+
+
+def _key_parts(
+    source: EngineSource, target: "EngineTarget", weights: WeightFiles, asked: Mapping[str, Any]
+) -> dict[str, str | bytes]:
+    """All that an engine depends on."""
+    return {
+        "target": str(target),
+        "module": source.content,
+        "weights": weights.digest,
+        "request": json.dumps(asked, sort_keys=True),
+        "library": library_version(target.distribution),
+        "tripybuild": VERSION,
+        # What is not built ahead is built for the GPU that is here, and runs on no other.
+        "gpu": "" if target.entry.portable else repr(gpu.find_gpu()),
+    }
+
+
+def _weight_facts(weights: WeightFiles) -> dict[str, str]:
+    """What was measured of each file of the user's, by name."""
+    files = weights.files[: len(weights.own)]
+    return {
+        f"weights of `{Path(file['path']).name}`": digest.hex()[:32]
+        for file, digest in zip(files, weights.own, strict=True)
+    }
 
 
 def _log_cache(*, is_hit: bool) -> None:
@@ -142,9 +164,9 @@ def _engine_record(
 ) -> Mapping[str, Any]:
     _log_cache(is_hit=not made)
     if made:
-        Cache().put(place, json.dumps(made[0], sort_keys=True).encode())
+        Cache(shared=True).put(place, json.dumps(made[0], sort_keys=True).encode())
         return made[0]  # type: ignore[no-any-return]
-    found = Cache().get(place)
+    found = Cache(shared=True).get(place)
     if found is not None:
         return json.loads(found)  # type: ignore[no-any-return]
     with tempfile.NamedTemporaryFile() as plan:

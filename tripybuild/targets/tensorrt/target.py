@@ -12,8 +12,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from tripybuild.artifact.cache import Cache, key
 from tripybuild.artifact.call_signature import import_array
+from tripybuild.cache.keys import key
+from tripybuild.cache.store import Cache
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.model.model_graph import EntryGraph, ModelGraph
 from tripybuild.targets.compiled_model import CompiledEntry, CompiledModel
@@ -258,7 +259,7 @@ class KernelCache:
     """
 
     def __init__(self, parts: Mapping[str, str | bytes]) -> None:
-        self._key = key({**parts, "what": "kernels"})
+        self._key = key({**parts, "what": "GPU kernels"})
         self._known: bytes | None = None
 
     def read(self) -> bytes | None:

@@ -5,9 +5,11 @@ import os
 import pytest
 
 from tripybuild.artifact import container
-from tripybuild.artifact.cache import PlanCache, key, seal_path
 from tripybuild.artifact.members import measure, read_content
 from tripybuild.artifact.zip_layout import ALIGNMENT as START
+from tripybuild.cache.files import PlanCache
+from tripybuild.cache.keys import key
+from tripybuild.cache.store import seal_path
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.process.hashing import LARGE
 
@@ -224,8 +226,9 @@ def test_the_sweep_takes_both_files(tmp_path):
     """An entry goes with its seal; it is readable for who has it."""
     cache = PlanCache(tmp_path, limit=3 * START)
     made = {name: cache.get_or_write(key({"n": name}), written(bytes(START))) for name in "abc"}
-    left = sorted(p.suffix for p in cache.folder.glob("*/*") if p.suffix != ".lock")
+    left = sorted(p.suffix for p in cache.folder.glob("??/*") if p.suffix != ".lock")
     assert left == ["", ".seal"]
+    assert len(list(cache.folder.glob("records/??/*"))) == 1
     assert all(read_content(each.part) == bytes(START) for each in made.values())
 
 

@@ -4,39 +4,47 @@ The cache never decides whether a build succeeds. An entry is checked as it is r
 damaged is put aside and made again, and where nothing can be stored the made content is returned
 all the same.
 
-Large contents are files, written by other processes and published as executables unchanged. Such a
-content lies behind a space that is left free, at the place that it has in an executable. So the
-file in which the compiler's process wrote an engine gets a second name, the user's, and what
-belongs around the engine is written there: the entry and the executable share their bytes on the
-disk. The seal of such an entry is a file of its own, since the rest of its file may be anything.
+Beside each entry is a record of what made it (`cache.records`). A cache that is shared looks for
+what it lacks in the remote one that the environment names (`cache.remote`), and adds there what it
+makes where it may write; the remote decides as little as the cache does.
 """
 
 import contextlib
 import errno
 import os
 import secrets
-import tempfile
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
+from typing import TypeGuard
 
-from tripybuild.artifact.manifest import MemberRecord
-from tripybuild.artifact.members import FilePart, NotRegularError, OpenFile, measure
-from tripybuild.artifact.zip_layout import ALIGNMENT
+from tripybuild.artifact.members import Content, NotRegularError, OpenFile
+from tripybuild.cache.keys import CacheKey
+from tripybuild.cache.lookups import Outcome, note_lookup
+from tripybuild.cache.records import (
+    LONGEST_RECORD,
+    EntryRecord,
+    MalformedRecordError,
+    decode_record,
+    new_record,
+)
+from tripybuild.cache.remote import remote_cache
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.process.atomic_write import SUFFIX, atomic_write, sweep_temporaries, temporary_path
+from tripybuild.process.atomic_write import atomic_write, sweep_temporaries
 from tripybuild.process.hashing import ALGORITHMS, algorithm
 from tripybuild.process.paths import CACHE_VARIABLE, NOWHERE, cache_folder
 
-MAGIC, FILE_MAGIC = b"tbcache2", b"tbcache3"
-LONGEST_SEAL = 4096
+MAGIC = b"tbcache2"
 START = len(MAGIC) + 32
 FIVE_GIBIBYTES = 5 << 30
 KEPT_SHARE = 0.8  # of the limit, so that not every new entry starts a sweep
 HALF_AN_HOUR = 1800.0
 LOCK_SUFFIX, SEAL_SUFFIX = ".lock", ".seal"
 PARTIAL = "partial"  # the folder of what is being written
+RECORDS = "records"  # the folder of what is known of entries
 LEDGER = "ledger"  # sizes: all that was there at the last look, and what was stored since
 LONGEST_LEDGER = 1 << 24  # bytes
 RECORD = 8  # bytes of a size in it, the lowest first
@@ -51,18 +59,6 @@ class CacheResult:
     warnings: tuple[Diagnostic, ...] = ()
 
 
-def key(parts: Mapping[str, str | bytes]) -> str:
-    """Return the digest of named parts; neither their order nor a shifted border can confuse it."""
-    digest = sha256()
-    for name in sorted(parts):
-        part = parts[name]
-        kind, content = (b"s", part.encode()) if isinstance(part, str) else (b"b", part)
-        for field in (name.encode(), kind, content):
-            digest.update(len(field).to_bytes(8, "little"))
-            digest.update(field)
-    return digest.hexdigest()
-
-
 class Cache:
     """A folder of contents by key, of a limited size."""
 
@@ -72,18 +68,110 @@ class Cache:
         *,
         limit: int = FIVE_GIBIBYTES,
         patience: float | None = None,
+        shared: bool = False,
     ) -> None:
+        """A cache.
+
+        Args:
+            folder: Where it is; the user's by default.
+            limit: The most bytes that it holds.
+            patience: Seconds to wait for another process that makes the same.
+            shared: Whether it takes what it lacks from the remote cache, and adds to that.
+        """
         self.folder = (folder or cache_folder()) / "v2"
         self.limit = limit
-        # Seconds to wait for another process that makes the same.
         self.patience = HALF_AN_HOUR if patience is None else patience
+        self.remote = remote_cache() if shared else None
 
     def get(self, key: str) -> bytes | None:
         """Return the content of a key, or None where there is none that is whole."""
-        return self._read(key)[0]
+        content = self._read(key)[0]
+        outcome = Outcome.HIT
+        if content is None:
+            content, outcome = self._fetch(key)[0], Outcome.FETCHED
+        note_lookup(key, Outcome.MISS if content is None else outcome)
+        return content
 
-    def put(self, key: str, content: bytes) -> tuple[Diagnostic, ...]:
-        """Store a content; what is wrong is returned, not raised."""
+    def put(self, key: str, content: bytes, seconds: float = 0.0) -> tuple[Diagnostic, ...]:
+        """Store a content; what is wrong is returned, not raised.
+
+        Args:
+            key: Its key; one that is a `CacheKey` gets a record beside the content.
+            content: The content.
+            seconds: How long it took to make it.
+        """
+        digest = _digest(content)
+        known = new_record(key, len(content), digest, seconds) if is_recorded(key) else None
+        warnings = self._store(key, content, digest, known)
+        return warnings if known is None else warnings + self.upload(known, content)
+
+    def get_or_make(self, key: str, make: Callable[[], bytes]) -> CacheResult:
+        """Return the content of a key, made now if it must be, and by one process only."""
+        content, warnings = self._read(key)
+        outcome = Outcome.HIT
+        if content is None:
+            with self.lock(key):
+                content, more = self._read(key)
+                warnings += more
+                if content is None:
+                    content, more = self._fetch(key)
+                    outcome, warnings = Outcome.FETCHED, warnings + more
+                if content is None:
+                    note_lookup(key, Outcome.MISS)
+                    start = time.perf_counter()
+                    content = make()
+                    warnings += self.put(key, content, time.perf_counter() - start)
+                    return CacheResult(content, hit=False, warnings=warnings)
+        note_lookup(key, outcome)
+        return CacheResult(content, hit=True, warnings=warnings)
+
+    def upload(self, record: EntryRecord, content: Content) -> tuple[Diagnostic, ...]:
+        """Add a content to the remote cache, if there is one; what is wrong is returned."""
+        return () if self.remote is None else self.remote.upload(record, content)
+
+    def _fetch(self, key: str) -> tuple[bytes | None, tuple[Diagnostic, ...]]:
+        """Take a content from the remote cache into this one."""
+        if self.remote is None or not is_recorded(key):
+            return None, ()
+        stream = BytesIO()
+        found = self.remote.fetch(key, stream, self.limit)
+        if found.record is None:
+            return None, found.warnings
+        content = stream.getvalue()
+        return content, found.warnings + self._store(
+            key, content, found.record.digest, found.record
+        )
+
+    def entry_path(self, key: str) -> Path:
+        """Where the entry of a key is."""
+        if len(key) != 64 or not key.isalnum():  # so that it cannot lead out of the folder
+            raise ValueError(f"`{key}` is not a key of the cache")
+        return self.folder / key[:2] / key[2:]
+
+    def record_path(self, key: str) -> Path:
+        """Where the record of a key's entry is."""
+        place = self.entry_path(key)
+        return self.folder / RECORDS / place.parent.name / f"{place.name}.json"
+
+    def find_record(self, key: str) -> EntryRecord | None:
+        """What is known of a key's entry; None where that is nothing, or damaged."""
+        try:
+            found = decode_record(read_file(self.record_path(key), LONGEST_RECORD))
+        except (OSError, MalformedRecordError):
+            return None
+        return found if found.key == key else None
+
+    def keep_record(self, record: EntryRecord) -> None:
+        """Store the record of an entry, which is not missed where that fails."""
+        place = self.record_path(record.key)
+        with contextlib.suppress(OSError, DiagnosticError):
+            self.make_folder(place.parent)
+            with atomic_write(place, durable=False, folder=self.partial_folder()) as stream:
+                stream.write(record.encode())
+
+    def _store(
+        self, key: str, content: bytes, digest: str, record: EntryRecord | None
+    ) -> tuple[Diagnostic, ...]:
         if len(content) > self.limit:
             return ()
         place = self.entry_path(key)
@@ -91,31 +179,14 @@ class Cache:
             self.make_folder(place.parent)
             with atomic_write(place, durable=False, folder=self.partial_folder()) as stream:
                 stream.write(MAGIC)
-                stream.write(_digest(key, content))
+                stream.write(seal_digest(key, digest))
                 stream.write(content)
         except (OSError, DiagnosticError) as error:
             return (unwritable_warning(self.folder, error),)
+        if record is not None:
+            self.keep_record(record)
         self.record_size(len(content))
         return ()
-
-    def get_or_make(self, key: str, make: Callable[[], bytes]) -> CacheResult:
-        """Return the content of a key, made now if it must be, and by one process only."""
-        content, warnings = self._read(key)
-        if content is not None:
-            return CacheResult(content, hit=True)
-        with self.lock(key):
-            content, more = self._read(key)
-            if content is not None:
-                return CacheResult(content, hit=True, warnings=(*warnings, *more))
-            content = make()
-            failures = self.put(key, content)
-        return CacheResult(content, hit=False, warnings=(*warnings, *more, *failures))
-
-    def entry_path(self, key: str) -> Path:
-        """Where the entry of a key is."""
-        if len(key) != 64 or not key.isalnum():  # so that it cannot lead out of the folder
-            raise ValueError(f"`{key}` is not a key of the cache")
-        return self.folder / key[:2] / key[2:]
 
     def _read(self, key: str) -> tuple[bytes | None, tuple[Diagnostic, ...]]:
         place = self.entry_path(key)
@@ -127,7 +198,7 @@ class Cache:
         except OSError:
             return None, ()
         content = stored[START:]
-        if stored[:START] != MAGIC + _digest(key, content):
+        if stored[:START] != MAGIC + seal_digest(key, _digest(content)):
             self.quarantine(place)
             return None, (damage_warning(place),)
         with contextlib.suppress(OSError):
@@ -148,7 +219,7 @@ class Cache:
         Raises:
             OSError: It cannot be made.
         """
-        for each in (self.folder.parent, self.folder, folder):
+        for each in (self.folder.parent, self.folder, folder.parent, folder):
             each.mkdir(mode=0o700, parents=True, exist_ok=True)
         return folder
 
@@ -204,15 +275,14 @@ class Cache:
         Args:
             left: The size of what is being written, or was by a process that was killed.
         """
-        entries = list(self._entries())
+        entries = list(self.entries())
         total = sum(size for _, size, _ in entries)
         excess = total + left > self.limit
         for _, size, place in sorted(entries) if excess else ():
             with contextlib.suppress(OSError):
                 place.unlink()
                 total -= size
-            with contextlib.suppress(OSError):
-                seal_path(place).unlink()
+            self.forget(place)
             if total + left <= self.limit * KEPT_SHARE:
                 break
         with (
@@ -223,7 +293,14 @@ class Cache:
         ):
             ledger.write(total.to_bytes(RECORD, "little"))
 
-    def _entries(self) -> Iterator[tuple[int, int, Path]]:
+    def forget(self, place: Path) -> None:
+        """Remove what stands beside an entry that is gone: its seal and its record."""
+        record = self.folder / RECORDS / place.parent.name / f"{place.name}.json"
+        for each in (seal_path(place), record):
+            with contextlib.suppress(OSError):
+                each.unlink()
+
+    def entries(self) -> Iterator[tuple[int, int, Path]]:
         """When each entry was used, its size and its place.
 
         One with a seal may be a file of the user's, whose time is his: it was used when its seal
@@ -232,7 +309,7 @@ class Cache:
         with contextlib.suppress(OSError):
             for folder in os.scandir(self.folder):
                 found: dict[str, os.stat_result] = {}
-                if folder.name == PARTIAL:
+                if folder.name in {PARTIAL, RECORDS}:
                     continue
                 with contextlib.suppress(OSError):  # also what is no folder
                     for each in os.scandir(folder):
@@ -268,10 +345,15 @@ def seal_digest(key: str, digest: str) -> bytes:
     return sha256(key.encode() + bytes.fromhex(digest)).digest()
 
 
-def _digest(key: str, content: bytes) -> bytes:
+def _digest(content: bytes) -> str:
     digest = ALGORITHMS[algorithm(len(content))]()
     digest.update(content)
-    return seal_digest(key, digest.hexdigest())
+    return digest.hexdigest()
+
+
+def is_recorded(key: str) -> TypeGuard[CacheKey]:
+    """Whether the parts of a key are known."""
+    return isinstance(key, CacheKey)
 
 
 def damage_warning(place: Path) -> Diagnostic:
@@ -292,108 +374,3 @@ def unwritable_warning(folder: Path, error: OSError | DiagnosticError) -> Diagno
         f"The result could not be stored in the cache `{folder}`: {reason}",
         hint=hint,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class CachedFile:
-    """A content as a part of an open file, which stays readable when the cache drops the entry."""
-
-    part: FilePart
-    member: MemberRecord
-    warnings: tuple[Diagnostic, ...] = ()
-
-
-class PlanCache(Cache):
-    """The cache, for contents that are files."""
-
-    def get_or_write(self, key: str, write: Callable[[Path, int], MemberRecord]) -> CachedFile:
-        """Return the content of a key as a file; where there is none, have it written.
-
-        Args:
-            key: The digest of all that the content depends on.
-            write: Writes the content into a new file, behind so many bytes that it leaves free,
-                and returns what it measured of it.
-        """
-        found, warnings = self._open(key)
-        if found is not None:
-            return found
-        with self.lock(key):
-            found, _ = self._open(key)
-            if found is not None:
-                return found
-            return self._write(key, write, warnings)
-
-    def _open(self, key: str) -> tuple[CachedFile | None, tuple[Diagnostic, ...]]:
-        place = self.entry_path(key)
-        try:
-            size, expected = read_seal(seal_path(place))
-            part = FilePart(OpenFile(place), ALIGNMENT, size)
-        except NotRegularError:
-            self.quarantine(place)
-            return None, (damage_warning(place),)
-        except OSError:
-            return None, ()
-        try:
-            measured = measure(part)
-        except DiagnosticError:
-            measured = None
-        if measured is None or seal_digest(key, measured.digest) != expected:
-            self.quarantine(place)
-            return None, (damage_warning(place),)
-        with contextlib.suppress(OSError):
-            os.utime(seal_path(place))  # the sweep takes the least recently used
-        return CachedFile(part, measured), ()
-
-    def _write(
-        self,
-        key: str,
-        write: Callable[[Path, int], MemberRecord],
-        warnings: tuple[Diagnostic, ...],
-    ) -> CachedFile:
-        place = self.entry_path(key)
-        partial = temporary_path(self.folder / PARTIAL, place.name)
-        try:
-            self.make_folder(place.parent)
-            sweep_temporaries(self.partial_folder())
-            partial.touch(mode=0o600, exist_ok=False)
-        except OSError as error:
-            warnings = (*warnings, unwritable_warning(self.folder, error))
-            handle, name = tempfile.mkstemp(suffix=SUFFIX)
-            os.close(handle)
-            partial = Path(name)
-        try:
-            member = write(partial, ALIGNMENT)
-            file = OpenFile(partial, spare=True)
-            if partial.parent == self.folder / PARTIAL and member.size <= self.limit:
-                warnings += self.publish(key, file, member)
-        finally:
-            with contextlib.suppress(OSError):
-                partial.unlink()
-        return CachedFile(FilePart(file, ALIGNMENT, member.size), member, warnings)
-
-    def publish(self, key: str, file: OpenFile, member: MemberRecord) -> tuple[Diagnostic, ...]:
-        """Make an entry of a file that was written; what is wrong is returned, not raised."""
-        place = self.entry_path(key)
-        try:
-            with atomic_write(
-                seal_path(place), durable=False, folder=self.partial_folder()
-            ) as stream:
-                stream.write(FILE_MAGIC + member.size.to_bytes(8, "little"))
-                stream.write(seal_digest(key, member.digest))
-            file.rename(place)
-        except (OSError, DiagnosticError) as error:
-            return (unwritable_warning(self.folder, error),)
-        self.record_size(member.size)
-        return ()
-
-
-def read_seal(place: Path) -> tuple[int, bytes]:
-    """The size and the seal of an entry.
-
-    Raises:
-        OSError: There is no seal, or it is none.
-    """
-    content = read_file(place, LONGEST_SEAL)
-    if content[: len(FILE_MAGIC)] != FILE_MAGIC or len(content) != len(FILE_MAGIC) + 8 + 32:
-        raise FileNotFoundError(place)
-    return int.from_bytes(content[len(FILE_MAGIC) :][:8], "little"), content[-32:]

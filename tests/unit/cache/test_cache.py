@@ -12,8 +12,9 @@ import pytest
 from filelock import FileLock
 from hypothesis import given, settings, strategies as st
 
-from tripybuild.artifact import cache as module
-from tripybuild.artifact.cache import Cache, key
+from tripybuild.cache import store as module
+from tripybuild.cache.keys import key
+from tripybuild.cache.store import Cache
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.process.paths import CACHE_VARIABLE, cache_folder
 
@@ -158,7 +159,7 @@ def test_waiting_for_another_has_an_end(tmp_path):
 def test_a_killed_holder_of_the_lock_does_not_block(tmp_path):
     """The operating system releases the lock of a process that was killed."""
     code = (
-        "import os, pathlib, sys; from tripybuild.artifact.cache import Cache\n"
+        "import os, pathlib, sys; from tripybuild.cache.store import Cache\n"
         "die = lambda: os.kill(os.getpid(), 9)\n"
         "Cache(pathlib.Path(sys.argv[1])).get_or_make(sys.argv[2], die)"
     )
@@ -182,9 +183,7 @@ def test_the_least_recently_used_entries_go_first(tmp_path):
 def test_entries_are_looked_at_only_when_there_may_be_too_many(tmp_path, monkeypatch):
     """What other processes store counts, and a ledger that is lost or damaged is made anew."""
     looked = []
-    monkeypatch.setattr(
-        Cache, "_entries", lambda self, f=Cache._entries: looked.append(1) or f(self)
-    )
+    monkeypatch.setattr(Cache, "entries", lambda self, f=Cache.entries: looked.append(1) or f(self))
     keys = [key({"n": str(number)}) for number in range(9)]
     for each in keys[:4]:
         Cache(tmp_path, limit=1000).put(each, bytes(200))

@@ -1,0 +1,1 @@
+"""The compilation cache: entries, what is known of them, and the remote one."""
