@@ -17,7 +17,7 @@ from pathlib import Path
 from tripybuild.artifact.manifest import MemberRecord
 from tripybuild.artifact.members import FilePart, NotRegularError, OpenFile, measure
 from tripybuild.artifact.zip_layout import ALIGNMENT
-from tripybuild.cache.lookups import Outcome, note_lookup
+from tripybuild.cache.lookups import LookupOutcome, note_lookup
 from tripybuild.cache.records import EntryRecord, new_record
 from tripybuild.cache.store import (
     PARTIAL,
@@ -57,15 +57,15 @@ class PlanCache(Cache):
                 and returns what it measured of it.
         """
         found, warnings = self._open(key)
-        outcome = Outcome.HIT
+        outcome = LookupOutcome.HIT
         if found is None:
             with self.lock(key):
                 found, _ = self._open(key)
                 if found is None:
                     found, more = self._fetch_file(key)
-                    outcome, warnings = Outcome.FETCHED, warnings + more
+                    outcome, warnings = LookupOutcome.FETCHED, warnings + more
                 if found is None:
-                    note_lookup(key, Outcome.MISS)
+                    note_lookup(key, LookupOutcome.MISS)
                     return self._write(key, write, warnings)
         note_lookup(key, outcome)
         return replace(found, warnings=warnings + found.warnings)

@@ -13,7 +13,7 @@ from tripybuild.cache.keys import CacheKey
 from tripybuild.cache.records import current_origin
 
 
-class Outcome(StrEnum):
+class LookupOutcome(StrEnum):
     """What came of a lookup."""
 
     HIT = "hit"
@@ -26,7 +26,7 @@ class Lookup:
     """One lookup: its key, what came of it, and what the content was needed for."""
 
     key: CacheKey
-    outcome: Outcome
+    outcome: LookupOutcome
     origin: dict[str, str] = field(default_factory=dict)
 
 
@@ -44,7 +44,7 @@ def listen() -> Iterator[list[Lookup]]:
         _listener.reset(token)
 
 
-def note_lookup(key: str, outcome: Outcome) -> None:
+def note_lookup(key: str, outcome: LookupOutcome) -> None:
     """Tell a listener what came of a lookup; a key without parts explains nothing."""
     found = _listener.get()
     if found is not None and isinstance(key, CacheKey):

@@ -23,7 +23,7 @@ from typing import TypeGuard
 
 from tripybuild.artifact.members import Content, NotRegularError, OpenFile
 from tripybuild.cache.keys import CacheKey
-from tripybuild.cache.lookups import Outcome, note_lookup
+from tripybuild.cache.lookups import LookupOutcome, note_lookup
 from tripybuild.cache.records import (
     LONGEST_RECORD,
     EntryRecord,
@@ -86,10 +86,10 @@ class Cache:
     def get(self, key: str) -> bytes | None:
         """Return the content of a key, or None where there is none that is whole."""
         content = self._read(key)[0]
-        outcome = Outcome.HIT
+        outcome = LookupOutcome.HIT
         if content is None:
-            content, outcome = self._fetch(key)[0], Outcome.FETCHED
-        note_lookup(key, Outcome.MISS if content is None else outcome)
+            content, outcome = self._fetch(key)[0], LookupOutcome.FETCHED
+        note_lookup(key, LookupOutcome.MISS if content is None else outcome)
         return content
 
     def put(self, key: str, content: bytes, seconds: float = 0.0) -> tuple[Diagnostic, ...]:
@@ -108,16 +108,16 @@ class Cache:
     def get_or_make(self, key: str, make: Callable[[], bytes]) -> CacheResult:
         """Return the content of a key, made now if it must be, and by one process only."""
         content, warnings = self._read(key)
-        outcome = Outcome.HIT
+        outcome = LookupOutcome.HIT
         if content is None:
             with self.lock(key):
                 content, more = self._read(key)
                 warnings += more
                 if content is None:
                     content, more = self._fetch(key)
-                    outcome, warnings = Outcome.FETCHED, warnings + more
+                    outcome, warnings = LookupOutcome.FETCHED, warnings + more
                 if content is None:
-                    note_lookup(key, Outcome.MISS)
+                    note_lookup(key, LookupOutcome.MISS)
                     start = time.perf_counter()
                     content = make()
                     warnings += self.put(key, content, time.perf_counter() - start)
