@@ -50,6 +50,32 @@ def test_a_sum_and_its_normalization_are_two_kernels(kernels):
     np.testing.assert_allclose(made(x=x, y=y)["z"], wanted, 1e-4, 1e-5)
 
 
+WINDOWS = """
+    inputs:
+      x: float32[B, 16, H, W]
+    ranges: {B: {min: 1, opt: 2}, H: {min: 3, opt: 9}, W: {min: 3, opt: 8}}
+    outputs:
+      y: maxpool(relu(x), [3, 2], [2, 1], [[1, 1], [0, 1]])
+    """
+
+
+def test_windows_behind_relu_stay_in_the_layout_of_convolutions(kernels, tmp_path):
+    """Each has NaN where there is one in it, and the largest value beside infinities."""
+    made, found = kernels(WINDOWS)
+    assert not found.keys() & {"If", "IsNaN"}
+    assert found["ReorderInput"] == found["ReorderOutput"] == 1
+    reference = tripybuild.compile(written.write(tmp_path, WINDOWS), target="reference")
+    random = np.random.default_rng(0)
+    for sizes in ((2, 16, 9, 8), (1, 16, 3, 17)):
+        x = random.standard_normal(sizes).astype(np.float32)
+        rare = random.random(sizes) < 0.05
+        x[rare] = random.choice([np.nan, np.inf, -np.inf, 3e38, -3e38], rare.sum())
+        wanted = reference(x=x)["y"]
+        assert np.isnan(wanted).any()
+        assert np.isposinf(wanted).any()
+        np.testing.assert_array_equal(made(x=x)["y"], wanted)
+
+
 def test_values_between_have_their_types(monkeypatch, tmp_path):
     """ONNX Runtime does more where it knows that sizes are the same."""
     models = []

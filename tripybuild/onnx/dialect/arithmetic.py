@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from typing import Any
 
+import numpy as np
+
 from tripybuild.onnx.builder import current
 from tripybuild.onnx.dialect.calls import call, convert
-from tripybuild.onnx.dialect.compositions import holds, runs_in, tensor, where
+from tripybuild.onnx.dialect.compositions import constant, holds, runs_in, tensor, where
 from tripybuild.onnx.dialect.control import if_
 from tripybuild.onnx.dialect.indexing import reshape
 from tripybuild.onnx.dialect.reductions import combine, has_finite_sum
@@ -25,6 +27,8 @@ INFINITY = float("inf")
 # least normal number take processors, and kernels that compute them, many times as long.
 NEGLIGIBLE = 80.0
 NEGLIGIBLE_WEIGHT = 1e-34  # more than `exp(-NEGLIGIBLE)`
+# ONNX Runtime lays images out by blocks of so many channels, or by a half of it.
+LANES = 16
 
 
 Binary = Callable[[OnnxValue, OnnxValue], OnnxValue]
@@ -276,7 +280,8 @@ def max_pool(
 
     Runtimes pass over NaN, and begin with the least finite number. The sum of all elements is
     finite if all of them are: few values of a model are looked at twice. In OpenVINO, whose `Relu`
-    makes zero of NaN, there is nothing to look for behind one.
+    makes zero of NaN, there is nothing to look for behind one. In ONNX Runtime a sum over each
+    window tells, where that is a convolution in whose layout all of it stays.
     """
     pads = [each[side] for side in (0, 1) for each in padding]
     # Early opsets have neither of these attributes.
@@ -295,6 +300,14 @@ def max_pool(
     found = pool(wide)
     if runs_in("openvino") and _is_rectified(wide):
         return convert(found, value.dtype)
+    channels = (wide.shape or (0, 0))[1]
+    has_layout = isinstance(channels, int) and channels % LANES == 0 and len(kernel) == 2
+    is_kept = has_layout and wide.dtype is dtypes.float32 and not ceil_mode
+    if runs_in("onnxruntime") and is_kept and _is_rectified(wide):
+        # What is not negative has a negative sum of zero or less, or NaN.
+        ones = constant(np.full((channels, 1, *kernel), -1, wide.dtype.numpy), wide.dtype)
+        at = {"strides": stride, "pads": pads, "group": channels, **further}
+        return convert(found + call("Relu", call("Conv", wide, ones, **at)), value.dtype)
 
     def mend() -> OnnxValue:
         above = convert(_call("Greater", wide, -float("inf")), wide.dtype)
