@@ -24,6 +24,7 @@ from tripybuild.eager.compile.compile import InMemoryWeights
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.importer.foreign_program import ForeignProgram
 from tripybuild.importer.onnx_model.files import parse_model
+from tripybuild.importer.onnx_model.list_inputs import LISTS, without_lists
 from tripybuild.importer.onnx_model.program import load_file, load_model, require_onnx
 from tripybuild.importer.translation.program import RecordedProgram, record
 from tripybuild.model.model_graph import EntryGraph, ModelGraph
@@ -33,7 +34,7 @@ from tripybuild.symbolic.dims import Dim
 from tripybuild.targets.table import parse_target
 
 if TYPE_CHECKING:
-    from onnx import ModelProto, NodeProto
+    from onnx import ModelProto, NodeProto, ValueInfoProto
 
 if TYPE_CHECKING or find_spec("onnx") is not None:
     from onnx.backend.base import Backend, BackendRep
@@ -125,7 +126,7 @@ class PreparedModel(BackendRep):
         Raises:
             DiagnosticError: The model cannot be imported, or an input is another than it declares.
         """
-        arrays = [np.asarray(each) for each in self._ordered(inputs)]
+        arrays = [np.asarray(each) for each in _ordered(inputs, self._files)]
         for attempt in range(self._needed, len(_ATTEMPTS)):
             try:
                 found = self._program(arrays, _ATTEMPTS[attempt])
@@ -136,23 +137,6 @@ class PreparedModel(BackendRep):
             self._needed = attempt
             return found.run(arrays)
         raise AssertionError("the last attempt gives a result or raises")
-
-    def _ordered(self, inputs: Any) -> list[Any]:
-        if isinstance(inputs, Mapping):
-            for name in self._files:
-                if name not in inputs:
-                    message = f"the model's input `{name}` is not given"
-                    raise DiagnosticError(Diagnostic("onnx-input", message))
-            for name in inputs:
-                if name not in self._files:
-                    message = f"the model has no input `{name}`"
-                    raise DiagnosticError(Diagnostic("onnx-input", message))
-            return [inputs[name] for name in self._files]
-        given = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
-        if len(given) != len(self.inputs):
-            message = f"the model takes {len(self.inputs)} inputs, and {len(given)} are given"
-            raise DiagnosticError(Diagnostic("onnx-input", message))
-        return given
 
     def _program(self, arrays: Sequence[Array], kinds: str) -> _Program:
         """The program for the values of inputs that are constants."""
@@ -196,6 +180,39 @@ class PreparedModel(BackendRep):
         return _Program(Executable.of(made), inputs, recorded.lists, names)
 
 
+class PreparedLists(BackendRep):
+    """A model of whose inputs some are lists: it is prepared for each number of their tensors."""
+
+    def __init__(self, model: "ModelProto") -> None:
+        self._model = model
+        self._inputs = {each.name: each.type for each in _free_inputs(model)}
+        self._prepared: dict[tuple[object, ...], PreparedModel] = {}
+
+    def run(self, inputs: Any, **_settings: Any) -> tuple[Any, ...]:
+        """The outputs for arrays and lists of them; None is an optional input that is not there.
+
+        Raises:
+            DiagnosticError: The model cannot be imported, or an input is another than it declares.
+        """
+        given = _ordered(inputs, [*self._inputs])
+        lists: dict[str, list[Array] | None] = {}
+        arrays = []
+        for (name, type), value in zip(self._inputs.items(), given, strict=True):
+            if type.WhichOneof("value") in LISTS:
+                several = value if isinstance(value, list | tuple) else [value]
+                lists[name] = None if value is None else [np.asarray(each) for each in several]
+                arrays += lists[name] or []
+            else:
+                arrays.append(np.asarray(value))
+        forms = [
+            None if each is None else tuple([(a.dtype, a.shape) for a in each])
+            for each in lists.values()
+        ]
+        if (key := tuple(forms)) not in self._prepared:
+            self._prepared[key] = PreparedModel(without_lists(self._model, lists))
+        return self._prepared[key].run(arrays)
+
+
 class TripybuildBackend(Backend):
     """The functions below as the class that ONNX's runners take."""
 
@@ -211,7 +228,7 @@ class TripybuildBackend(Backend):
     @classmethod
     def prepare(
         cls, model: "ModelProto | Path | str | bytes", device: str = DEVICE, **_settings: Any
-    ) -> PreparedModel:
+    ) -> "PreparedModel | PreparedLists":
         """Read a model.
 
         Raises:
@@ -223,7 +240,10 @@ class TripybuildBackend(Backend):
             raise DiagnosticError(Diagnostic("onnx-unsupported", message))
         if isinstance(model, bytes):
             model = parse_model(model, "the model")
-        return PreparedModel(Path(model) if isinstance(model, str) else model)
+        if isinstance(model, str | Path):
+            return PreparedModel(Path(model))
+        takes_lists = any(each.type.WhichOneof("value") in LISTS for each in _free_inputs(model))
+        return PreparedLists(model) if takes_lists else PreparedModel(model)
 
     @classmethod
     def run_model(
@@ -267,6 +287,29 @@ supports_device = TripybuildBackend.supports_device
 is_compatible = TripybuildBackend.is_compatible
 
 
+def _ordered(inputs: Any, names: Sequence[str]) -> list[Any]:
+    """The inputs of a call in order.
+
+    Raises:
+        DiagnosticError: They are others than the model has.
+    """
+    if isinstance(inputs, Mapping):
+        for name in names:
+            if name not in inputs:
+                message = f"the model's input `{name}` is not given"
+                raise DiagnosticError(Diagnostic("onnx-input", message))
+        for name in inputs:
+            if name not in names:
+                message = f"the model has no input `{name}`"
+                raise DiagnosticError(Diagnostic("onnx-input", message))
+        return [inputs[name] for name in names]
+    given = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
+    if len(given) != len(names):
+        message = f"the model takes {len(names)} inputs, and {len(given)} are given"
+        raise DiagnosticError(Diagnostic("onnx-input", message))
+    return given
+
+
 def _node_inputs(node: "NodeProto", inputs: Any) -> dict[str, Any]:
     """The inputs of a node by name: each once, or at each of its places."""
     places = [name for name in node.input if name]
@@ -299,6 +342,12 @@ def _node_model(
     return helper.make_model(
         helper.make_graph([node], "node", infos, outputs), opset_imports=opsets
     )
+
+
+def _free_inputs(model: "ModelProto") -> list["ValueInfoProto"]:
+    """The inputs of a model that no initializer gives."""
+    held = {each.name for each in model.graph.initializer}
+    return [each for each in model.graph.input if each.name not in held]
 
 
 def _file_names(program: ForeignProgram) -> list[str]:

@@ -53,7 +53,7 @@ DIGESTS: dict[str, str] = {
     "families/unary.yaml": "9314249327dd93c7992ec92ba03d51a04c4a8721934c6e1b4082a5fd56110aff",
     "families/window.yaml": "3bf2a595b10bbc67d194ca51f37f7281a87ea898549711bc6d270625cc62fd0e",
     "foreign/aten.yaml": "5a7be65fdcd2ec89333031ebe8cbc9e7c9b7a054409b452f8a874a3260c42bb6",
-    "foreign/onnx.yaml": "9c2d05f3d8a0b023b7736233dbb7fe23f146983ab39bd1cee24ac11906fb0991",
+    "foreign/onnx.yaml": "06389e823d1f9043fb0345d1ffbb2390fb7269372bf011b0326145846552aa91",
     "math/abs.yaml": "b18e41941fb26a9eba89a69a15995bcec0bf20a2e658e33323079fb1fda43f11",
     "math/acos.yaml": "41c523d3a8db56d5d46ab8e323547bb55de235ce6218ceaadfc57fdb07283d02",
     "math/acosh.yaml": "ec29f63b007d1dca241bf88ac1273c6e91aee4592b1c647b8699e65a7bbc10d2",

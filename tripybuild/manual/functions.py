@@ -33,6 +33,11 @@ WORDS: Mapping[str, tuple[str, str, str]] = {
     "reduced_dims": (FOREIGN, "(input, dims)", "The dimensions that a reduction goes over."),
     "counted": (FOREIGN, "(body)", "A turn of a loop with its number."),
     "goes_on": (FOREIGN, "(limit)", "Whether a turn of a loop is run."),
+    "mapped": (
+        FOREIGN,
+        "(body, first, others)",
+        "The lists that a graph gives for the items of lists.",
+    ),
     "each_turn": (FOREIGN, "(body, go)", "A turn of a loop that gives rows."),
     "unrolled": (FOREIGN, "(body, count, go, carried)", "What a loop carries, and its rows."),
     "result_count": (FOREIGN, "(body)", "How many results a graph has."),

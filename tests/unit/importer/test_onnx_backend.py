@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from onnx import backend, defs
+from onnx import TensorProto, backend, defs, helper
 from onnx_files import model, node, save, typed, untyped, weight
 
 from tripybuild import onnx_backend
@@ -88,6 +88,38 @@ def test_lists_are_lists():
     )
     assert [each.tolist() for each in found] == [VALUES.tolist()] * 2
     np.testing.assert_array_equal(negative, -VALUES)
+
+
+def listed(name):
+    return helper.make_tensor_sequence_value_info(name, TensorProto.FLOAT, (2, 3))
+
+
+def test_lists_as_inputs():
+    """Each number of tensors has a program of its own."""
+    at = typed("i", "int64")
+    nodes = [node("SequenceInsert", "s x i", "longer"), node("SequenceLength", "longer", "n")]
+    made = model(nodes, [X, listed("s"), at], [untyped("longer"), untyped("n")])
+    prepared = onnx_backend.prepare(made)
+    for count in (0, 2, 1, 2):
+        given = [VALUES * (index + 2) for index in range(count)]
+        for inputs in ([VALUES, given, np.array(0)], {"s": given, "i": np.array(0), "x": VALUES}):
+            longer, length = prepared.run(inputs)
+            assert length == count + 1
+            np.testing.assert_array_equal(longer, [VALUES, *given])
+    with pytest.raises(DiagnosticError, match="takes 3 inputs, and 1 are given"):
+        prepared.run([VALUES])
+
+
+@pytest.mark.parametrize("inner", [X.type, listed("").type])
+def test_optional_inputs(inner):
+    o = helper.make_value_info("o", helper.make_optional_type_proto(inner))
+    asked = node("OptionalHasElement", "o", "y")
+    made = onnx_backend.prepare(model([asked], [o], [untyped("y")]))
+    given = [VALUES] if inner.WhichOneof("value") == "sequence_type" else VALUES
+    assert made.run([given]) == (True,)
+    assert made.run([None]) == (False,)
+    taken = model([node("OptionalGetElement", "o", "y")], [o], [untyped("y")])
+    np.testing.assert_array_equal(onnx_backend.run_model(taken, [given])[0], given)
 
 
 def test_large_models_are_compiled():

@@ -178,6 +178,23 @@ def test_an_old_version(opset, text):
     run(read_case(text, opset))
 
 
+# No operator has a kernel for these: they go through a wider dtype and back, where nothing is lost.
+NARROW = [
+    "Abs(uint8([0, 200, 255]))",
+    "Abs(int8([-128, 3, -3]))",
+    "Max([int8[2, 3], int8[3], int8[2, 1]])",
+    "Min([uint8[2, 3], uint8[3], uint8[2, 1]])",
+    "Sign(uint8([0, 200, 255]))",
+    "Expand(int8[3, 1], int64([2, 3, 4]))",
+    "GlobalMaxPool(float16[1, 2, 3, 4])",
+]
+
+
+@pytest.mark.parametrize("text", NARROW)
+def test_a_dtype_that_an_operator_does_not_take(text):
+    run(read_case(text))
+
+
 def compute(nodes, outputs, weights=(), inputs=(X,), opset=20, **arrays):
     made = model(nodes, inputs, [untyped(name) for name in outputs.split()], weights, opset=opset)
     return run(Case(made, {"x": VALUES, **arrays}))
@@ -287,6 +304,24 @@ def test_lists_of_tensors():
         weight("twice", VALUES * 2),
     ]
     compute(nodes, "a n b c d e", held)
+
+
+def test_a_map_over_lists():
+    """What it gives are lists, each of the results of all turns, and what is no list is shared."""
+    body = graph(
+        [node("Add", "a b", "sum"), node("Shape", "sum", "sizes")],
+        [typed("a", shape=(2, 3)), typed("b", shape=(2, 3))],
+        [untyped("sum"), untyped("sizes")],
+    )
+    nodes = [
+        node("SequenceConstruct", "x twice", "s"),
+        node("SequenceMap", "s x", "sums sizes", body=body),
+        node("SequenceMap", "s s", "doubles _", body=body),
+    ]
+    outputs = "sums sizes doubles"
+    made = model(nodes, [X], [untyped(n) for n in outputs.split()], [weight("twice", VALUES * 2)])
+    found = [VALUES * 2, VALUES * 3], [np.array([2, 3])] * 2, [VALUES * 2, VALUES * 4]
+    run(Case(made, {"x": VALUES}), [each for several in found for each in several])
 
 
 @pytest.mark.parametrize("opset", [13, 18])

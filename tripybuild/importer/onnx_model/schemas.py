@@ -228,7 +228,9 @@ def function_body(
     content = b""
     if schema.has_function:
         content = schema.get_function_with_opset_version(opset)
-    if not content and schema.has_context_dependent_function:
+    # What builds a body of lists reads the types of those, which are none of tensors.
+    takes_lists = any(t.startswith("seq(") for i in schema.inputs[:1] for t in i.types)
+    if not content and schema.has_context_dependent_function and not takes_lists:
         versions = schema.context_dependent_function_opset_versions
         version = max((each for each in versions if each <= opset), default=0)
         said = [_type_proto(each).SerializeToString() for each in types]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.importer.foreign_program import ForeignValue
+from tripybuild.importer.onnx_model.list_inputs import LISTS
 from tripybuild.importer.onnx_model.names import UniqueNames
 from tripybuild.importer.onnx_model.schemas import is_element_type, type_name
 from tripybuild.language.evaluate import EvaluationError, evaluate
@@ -23,8 +24,6 @@ from tripybuild.types.size_range import SizeRange
 if TYPE_CHECKING:
     from onnx import TensorShapeProto, TypeProto
 
-# Types of lists of tensors, whose lengths a program tells.
-_LISTS = ("sequence_type", "optional_type")
 _LONGEST = 200  # characters of a name that is read as an expression
 
 
@@ -50,7 +49,7 @@ class DimensionNames:
     def value(self, name: str, said: "TypeProto") -> ForeignValue:
         """A value of a type; without one where a size is unknown."""
         kind = said.WhichOneof("value")
-        if kind in _LISTS:
+        if kind in LISTS:
             return ForeignValue(name)
         if kind != "tensor_type":
             what = (kind or "nothing").removesuffix("_type")
@@ -68,7 +67,7 @@ class DimensionNames:
 
     def result(self, name: str, said: "TypeProto") -> ForeignValue:
         """What a node gives: a value of a type, or a list, of which no type is stated."""
-        is_list = said.WhichOneof("value") in ("optional_type", "sequence_type")
+        is_list = said.WhichOneof("value") in LISTS
         return ForeignValue(name) if is_list else self.value(name, said)
 
     def input(self, name: str, said: "TypeProto") -> ForeignValue:
@@ -78,7 +77,7 @@ class DimensionNames:
             DiagnosticError: It is no tensor of a dtype of ours, or its rank is unknown.
         """
         found = self.value(name, said)
-        if said.WhichOneof("value") in _LISTS:
+        if said.WhichOneof("value") in LISTS:
             message = f"the input `{name}` is a sequence, and how many tensors it has is not stated"
             hint = "make each of its tensors an input, and the sequence of those"
             raise DiagnosticError(Diagnostic("onnx-unsupported", message, hint=hint))

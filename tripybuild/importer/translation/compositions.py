@@ -296,6 +296,18 @@ def goes_on(limit: Any) -> Callable[..., Any]:
     return condition
 
 
+def mapped(body: GraphFunction, first: Sequence[Any], others: Sequence[Any]) -> list[list[Any]]:
+    """Each result of a graph as a list: one for each item of the first list.
+
+    Of the other operands, lists give their items, too, and tensors are the same for each.
+    """
+    rows = [
+        body(item, *[each[index] if isinstance(each, list | tuple) else each for each in others])
+        for index, item in enumerate(first)
+    ]
+    return [[row[index] for row in rows] for index in range(len(body.graph.outputs))]
+
+
 def loop_words(unwrap: Callable[[Any], Any], number: Callable[..., Any]) -> Mapping[str, Any]:
     """The words by name.
 
@@ -338,7 +350,8 @@ def loop_words(unwrap: Callable[[Any], Any], number: Callable[..., Any]) -> Mapp
                 row.append(each)
         return [carried, rows]
 
-    plain = {"counted": counted, "fold": fold, "goes_on": goes_on, "result_count": result_count}
+    plain = {"counted": counted, "fold": fold, "goes_on": goes_on, "mapped": mapped}
+    plain["result_count"] = result_count
     return plain | {"each_turn": each_turn, "unrolled": unrolled}
 
 

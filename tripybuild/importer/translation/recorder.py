@@ -20,6 +20,7 @@ from tripybuild.importer.translation.types import (
     items_of,
     number_in,
     promoted_dtypes,
+    widened_dtypes,
 )
 from tripybuild.schema.operator.operator import Attribute
 from tripybuild.symbolic.dims import Dim
@@ -130,11 +131,39 @@ class Recorder:
         arguments = {
             n: v for n, v in arguments.items() if v is not None or n not in declared.inputs
         }
+        widened = widened_dtypes(declared, arguments)
+        for each, value in arguments.items() if widened else ():
+            if declared.variables.get(each) in widened:
+                arguments[each] = self._widened(value, widened[declared.variables[each]][1])
         public = {each: self._public(value) for each, value in arguments.items()}
         mapping = [n for n, a in declared.attributes.items() if a.keywords and n in public]
         for each in mapping:
             public |= public.pop(each)
-        return self._join(declared, arguments, declared.function(**public))
+        found = self._join(declared, arguments, declared.function(**public))
+        return self._narrowed(declared, found, widened) if widened else found
+
+    def _widened(self, value: Any, type: dtype) -> Any:
+        """An operand in a dtype that its operator takes."""
+        if isinstance(value, list | tuple):
+            return [self._widened(each, type) for each in value]
+        return self.cast(value, type) if isinstance(value, CallValue) else value
+
+    def _narrowed(
+        self, declared: Declared, found: Any, widened: Mapping[str, tuple[dtype, dtype]]
+    ) -> Any:
+        """Results in the dtypes that they have without a cast of the operands."""
+        variables = [
+            next((each.element for each in tensors(output.pattern)), "")
+            for output in declared.operator.outputs.values()
+        ]
+        back = [widened[each][0] if each in widened else None for each in variables]
+        if isinstance(found, list):
+            pairs = zip(
+                found, back if len(back) == len(found) else back[:1] * len(found), strict=True
+            )
+            return [each if type is None else self.cast(each, type) for each, type in pairs]
+        is_value = isinstance(found, CallValue)
+        return self.cast(found, back[0]) if is_value and back[0] is not None else found
 
     def cast(self, value: CallValue, type: dtype) -> CallValue:
         """A value in another dtype."""

@@ -17,10 +17,35 @@ from tripybuild.importer.translation.declarations import Declared
 from tripybuild.symbolic.conditions import UndecidedSize
 from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.values import Size, TensorType
-from tripybuild.types.dtypes import boolean, dtype, float32, int64
+from tripybuild.types.dtypes import (
+    bfloat16,
+    boolean,
+    dtype,
+    float4,
+    float8,
+    float16,
+    float32,
+    int4,
+    int8,
+    int32,
+    int64,
+    uint8,
+)
 from tripybuild.types.size_range import SizeRange
 
 _KINDS = ("boolean", "integer", "float")
+# Dtypes that have all values of others, narrowest first: what is computed there and given back is
+# the same, as far as integers wrap, or is rounded less often.
+WIDER = {
+    float8: (float16, float32),
+    float4: (float16, float32),
+    float16: (float32,),
+    bfloat16: (float32,),
+    int4: (int8, int32, int64),
+    int8: (int32, int64),
+    uint8: (int32, int64),
+    int32: (int64,),
+}
 SAMPLES = 5  # values of each symbol for which sizes are compared
 MOST_POINTS = 200
 
@@ -47,6 +72,25 @@ def promoted_dtypes(
         target = common_dtype(taken, stated)
         if target is not None:
             found.update(dict.fromkeys(names, target))
+    return found
+
+
+def widened_dtypes(
+    declared: Declared, arguments: Mapping[str, Any]
+) -> Mapping[str, tuple[dtype, dtype]]:
+    """The type variables whose operands are of a dtype that the operator does not take.
+
+    Gives that dtype, and the one in which the call is the same, by the names of variables.
+    """
+    found: dict[str, tuple[dtype, dtype]] = {}
+    for name, variable in declared.variables.items():
+        taken = declared.operator.types[variable]
+        for item in items_of(arguments.get(name)):
+            if not isinstance(item, CallValue) or declared.takes(name, item.dtype):
+                continue
+            wider = [each for each in WIDER.get(item.dtype, ()) if each in taken]
+            if item.dtype not in taken and wider:
+                found[variable] = item.dtype, wider[0]
     return found
 
 

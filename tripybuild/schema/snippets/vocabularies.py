@@ -71,7 +71,7 @@ DECOMPOSE = frozenset({"tensor", "dtype_of"})
 # Those of compositions of another system's operators: what makes an index, and data that is known.
 INDEX = frozenset({"at", "is_known", "known", "reduced_dims", "sizes_of", "span"})
 # And those for graphs inside of a call, which a snippet calls as it does a function.
-LOOPS = frozenset({"counted", "each_turn", "fold", "goes_on", "result_count", "unrolled"})
+LOOPS = frozenset({"counted", "each_turn", "fold", "goes_on", "mapped", "result_count", "unrolled"})
 
 ALIASES = {"tensorrt": "trt", "stablehlo": "hlo", "onnx": "onnx"}
 NAMESPACES = {"reference": "np"} | ALIASES
