@@ -208,7 +208,7 @@ def law_violations(laws: Iterable[DeferredLaw], sizes: Mapping[str, Size]) -> li
             message, label = law_message(operator, law.law, names, sizes)
             given = ", ".join(f"{name} = {size}" for name, size in sizes.items())
             notes = (f"this call has {given}, so {label}", *_law_places(law))
-            found.append(Diagnostic(law.code, message, notes=notes))
+            found.append(Diagnostic(law.code, message, notes=notes, hint=law.law.hint))
     return found
 
 

@@ -21,6 +21,7 @@ from tripybuild.symbolic.dims import Dim, parse_dim, same
 from tripybuild.trace.constants import Constant, Data
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.location import StoredLocation, UnknownLocation
+from tripybuild.trace.mesh import mesh_data, read_mesh
 from tripybuild.trace.operation import DeferredLaw, Law, TraceOp
 from tripybuild.trace.region import Region
 from tripybuild.trace.values import TensorType, Value, is_static
@@ -158,10 +159,12 @@ class _GraphWriter:
         weights = [[name, *self.declare(value)] for name, value in graph.weights.items()]
         operations = [self.operation(operation) for operation in graph.operations]
         outputs = [[name, self.numbers[value]] for name, value in graph.outputs.items()]
-        data = {
+        data: dict[str, Any] = {
             "name": graph.name, "inputs": inputs, "weights": weights,
             "operations": operations, "outputs": outputs, "places": [*map(list, self.places)],
         }  # fmt: skip
+        if graph.mesh is not None:
+            data["mesh"] = mesh_data(graph.mesh)
         if self.packages:
             data["packages"] = [package_data(each) for each in self.packages]
         return data, self.arrays
@@ -231,7 +234,8 @@ class _GraphReader:
         for entry in data["operations"]:
             self.operation(entry)
         outputs = {name: self.values[number] for name, number in data["outputs"]}
-        return Graph(str(data["name"]), inputs, weights, outputs)
+        mesh = read_mesh(data["mesh"]) if "mesh" in data else None
+        return Graph(str(data["name"]), inputs, weights, outputs, mesh=mesh)
 
     def read_type(self, element: str, shape: list[Any]) -> TensorType:
         return TensorType(

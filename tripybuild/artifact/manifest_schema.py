@@ -79,6 +79,10 @@ def _check_entry(entry: Mapping[str, Any]) -> None:
     _check_keys(entry, _ENTRY)
     if not isinstance(entry.get("first", {}), dict):
         raise manifest_error("its `first` cannot be understood")
+    meshes = matches(entry.get("mesh", {}), {...: int})
+    each_said = (each.get("collectives", {}) for each in entry["specialisations"])
+    if not meshes or not all(matches(each, {...: [int]}) for each in each_said):
+        raise manifest_error("its `mesh` cannot be understood")
     if not _are_buckets(entry.get("buckets", {}), entry["ranges"]):
         raise manifest_error("its `buckets` cannot be understood")
     for key in ("inputs", "outputs"):

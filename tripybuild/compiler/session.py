@@ -151,6 +151,7 @@ def compile_graph(
     Raises:
         DiagnosticError: A law does not hold for these sizes, or the compiler refuses the graph.
     """
+    target.check_mesh(built)
     built = merge_weights(prune_weights(built), read)
     check_entries(built, shapes)
     manifest = manifest_of_model(built, target.name, shapes)

@@ -124,6 +124,13 @@ CODES: dict[str, str] = {
     ),
     # Models
     "bad-range": "A range goes from `min` over `opt` to `max`, all multiples of `multiple_of`.",
+    "bad-mesh": "An axis of `mesh:` has a size of 1 or more, which is fixed when a model is built.",
+    "bad-sharding": (
+        "`sharding:` splits dimensions of tensors of the model over axes of its `mesh:`, each axis "
+        "once in a tensor, and the size of an axis divides what it splits."
+    ),
+    "unused-axis": "An axis of `mesh:` splits no tensor: its devices all compute the same.",
+    "mesh-devices": "The machine cannot make as many devices as the `mesh:` has.",
     "operator-arguments": "An operator is called with the arguments that its declaration names.",
     "part-arguments": "A part is called with the sizes and inputs that its declaration names.",
     "cyclic-parts": "A part contains itself, directly or through others.",

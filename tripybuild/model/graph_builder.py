@@ -25,6 +25,7 @@ from tripybuild.model.context import (
 )
 from tripybuild.model.instances import Instance
 from tripybuild.model.libraries import Homes, OperatorLibrary, builtin_library, no_libraries
+from tripybuild.model.mesh import read_axes, split_graphs
 from tripybuild.model.model_graph import EntryGraph, ModelGraph
 from tripybuild.model.modules import ModuleInstance, ModuleTemplate
 from tripybuild.model.size_laws import check_size_laws
@@ -114,6 +115,7 @@ class _Builder:
         for key, found_sizes in (("sizes", context.sizes), ("ranges", ranges)):
             for name, each in found_sizes.items():
                 context.observe(model.document, (key, name), each)
+        axes = {} if context.found else read_axes(context, model)
         inputs: dict[str, dict[str, Tensor]] = {}
         if not context.found:
             inputs = {name: make_inputs(context, part) for name, part in model.entries.items()}
@@ -121,7 +123,7 @@ class _Builder:
             check_size_laws(context, model.name, model.laws, {**context.types, **context.sizes})
         if context.found:
             raise context.failure()
-        entries = self._entries(inputs, ranges)
+        entries, mesh = split_graphs(context, model, axes, self._entries(inputs, ranges))
         sizes = {name: context.sizes[name] for name in model.sizes}
         used = {file.document.path: file.document for file in model.files}
         origin = None if found is None else found.origin
@@ -132,6 +134,7 @@ class _Builder:
         warnings = (
             *(() if found is None else found.warnings(span)),
             *unchanged_states(context, outputs),
+            *mesh,
         )
         return ModelGraph(model.name, entries, *about, origin, *computed, warnings)
 

@@ -62,6 +62,15 @@ class RangeAnswer(_Answer):
     multiple_of: int
 
 
+class MeshAnswer(_Answer):
+    """The devices that share the work of an entry."""
+
+    axes: dict[str, int]
+    devices: int
+    weights: int = Field(description="Bytes of the weights that each device has.")
+    flops: int = Field(description="What each computes at least: its share of all.")
+
+
 class EntryAnswer(_Answer):
     """An entry of the model."""
 
@@ -73,6 +82,7 @@ class EntryAnswer(_Answer):
     sizes: dict[str, int] = Field(description="The sizes that numbers are for.")
     corners: list[CornerAnswer]
     memory: Quantity = Field(description="Bytes of activations where most are held.")
+    mesh: MeshAnswer | None = None
     uncounted: int = Field(description="Branches and loops that data decides; bodies count once.")
     parts: list[PartAnswer]
 

@@ -213,6 +213,8 @@ class ModuleFile(PartEntry):
     examples: list[ModuleExampleEntry] = Field(default_factory=list)
 
 
+# A tensor of a model by its path; `*` stands for one part of it.
+TensorPath = Annotated[str, Field(pattern=r"^(\*|\w+)(\.(\*|\w+))*$", max_length=200)]
 FileList = Annotated[list[str], Field(min_length=1)]
 
 
@@ -267,6 +269,8 @@ class ModelFile(StrictModel):
     outputs: dict[str, Expression] = Field(default_factory=dict)
     entries: Annotated[dict[Name, EntryPoint], Field(min_length=1)] = Field(default_factory=dict)
     weights: str | FileList | WeightsEntry | None = None
+    mesh: dict[Name, Expression] = Field(default_factory=dict)
+    sharding: dict[TensorPath, list[Name | list[Name] | None]] = Field(default_factory=dict)
     define: dict[Name, PartEntry] = Field(default_factory=dict)
     test: TestEntry | None = None
 

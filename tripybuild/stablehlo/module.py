@@ -19,6 +19,8 @@ from tripybuild.stablehlo.value import HloValue
 from tripybuild.symbolic.dims import Dim
 from tripybuild.types import dtypes
 
+RESULT_NAME, SHARDING = "jax.result_info", "sdy.sharding"
+
 TensorType = tuple[dtypes.dtype, tuple[int, ...]]
 Region = tuple[Sequence[TensorType], Callable[..., Sequence[HloValue]]]
 
@@ -132,8 +134,8 @@ class HloModule:
         self._stack = ExitStack()
         with self.context, ir.Location.unknown():
             self.mlir = ir.Module.create()
-            self._function = create_function(self.mlir.body, "main", "public")
-            self._block = ir.Block.create_at_start(self._function.regions[0], [])
+            self.function = create_function(self.mlir.body, "main", "public")
+            self._block = ir.Block.create_at_start(self.function.regions[0], [])
             self.weights = {name: self._argument(name, *type_) for name, type_ in weights.items()}
             self.inputs = {name: self._argument(name, *type_) for name, type_ in inputs.items()}
             symbols = () if bounds is None else bounds.symbols
@@ -187,7 +189,9 @@ class HloModule:
         return found
 
     def finish(
-        self, outputs: Mapping[str, HloValue], updates: Mapping[str, str] | None = None
+        self,
+        outputs: Mapping[str, HloValue],
+        updates: Mapping[str, str] | None = None,
     ) -> None:
         """Return the outputs from `@main` and verify the whole module.
 
@@ -200,15 +204,15 @@ class HloModule:
         ir.Operation.create("func.return", operands=results)
         takes = [argument.type for argument in self._block.arguments]
         gives = [value.type for value in results]
-        names = [ir.DictAttr.get({"jax.result_info": ir.StringAttr.get(name)}) for name in outputs]
-        self._function.attributes["function_type"] = function_type(takes, gives)
-        self._function.attributes["res_attrs"] = ir.ArrayAttr.get(names)
+        names = [ir.DictAttr.get({RESULT_NAME: ir.StringAttr.get(name)}) for name in outputs]
+        self.function.attributes["function_type"] = function_type(takes, gives)
+        self.function.attributes["res_attrs"] = ir.ArrayAttr.get(names)
         if updates:
             index = {name: at for at, name in enumerate(outputs)}
             places = {name: at for at, name in enumerate(self.inputs, len(self.weights))}
             donated = {places[name]: index[output] for name, output in updates.items()}
             attributes = donation_attributes(len(takes), donated)
-            self._function.attributes["arg_attrs"] = attributes
+            self.function.attributes["arg_attrs"] = attributes
         try:
             self.mlir.operation.verify()
         except ir.MLIRError as error:
@@ -232,10 +236,21 @@ class HloModule:
         with self.context:
             copy = self.mlir.operation.clone()
             bindings.passmanager.PassManager.parse("builtin.module(strip-debuginfo)").run(copy)
-        for function in copy.regions[0].blocks[0]:
-            if "res_attrs" in function.attributes:
-                del function.attributes["res_attrs"]
+            for function in copy.regions[0].blocks[0]:
+                if "res_attrs" in function.attributes:
+                    _drop_names(function)
         return copy
+
+
+def _drop_names(function: Any) -> None:
+    """Leave out what results are called, and keep how they are split."""
+    ir = bindings.ir
+    said = [ir.DictAttr(each) for each in function.attributes["res_attrs"]]
+    kept = [{SHARDING: each[SHARDING]} if SHARDING in each else {} for each in said]
+    del function.attributes["res_attrs"]
+    if any(kept):
+        attributes = [ir.DictAttr.get(each) for each in kept]
+        function.attributes["res_attrs"] = ir.ArrayAttr.get(attributes)
 
 
 def bytecode(module: Any) -> bytes:

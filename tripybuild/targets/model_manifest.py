@@ -65,6 +65,7 @@ def entry_manifest(
 ) -> dict[str, Any]:
     """What the manifest says of one entry, with places relative to a folder."""
     graph = entry.graph
+    mesh = {} if graph.mesh is None else {"mesh": dict(graph.mesh.axes)}
     return {
         "name": name,
         "doc": entry.doc,
@@ -78,6 +79,7 @@ def entry_manifest(
         "arguments": list(graph.weights),  # of the compiled module, before the inputs
         "specialisations": [],
         "shapes": [dict(sizes) for sizes in shapes],
+        **mesh,
     }
 
 

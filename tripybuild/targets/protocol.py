@@ -137,6 +137,8 @@ class Target(ABC):
     distribution: ClassVar[str]
     # Whether it can pad sizes to those that programs are for; others have one program for all.
     takes_buckets: ClassVar[bool] = False
+    # Whether it computes over the devices of a mesh, or what it computes is the same without.
+    takes_mesh: ClassVar[bool] = False
 
     def __init__(self, name: str, options: Mapping[str, Value] = MappingProxyType({})) -> None:
         self.name, self.options = name, options
@@ -164,6 +166,24 @@ class Target(ABC):
         others = [name for name, entry in TARGETS.items() if entry.portable]
         hint = f"`{others[0]}:{text}` is built for GPUs that need not be there" if others else None
         raise DiagnosticError(Diagnostic("unknown-target", message, hint=hint))
+
+    def check_mesh(self, built: ModelGraph) -> None:
+        """Refuse a model whose mesh the target would not heed.
+
+        Raises:
+            DiagnosticError: It computes on one device.
+        """
+        for entry in built.entries.values() if not self.takes_mesh else ():
+            if (mesh := entry.graph.mesh) is not None:
+                able = next(name for name in TARGETS if find_target(name).takes_mesh)
+                message = (
+                    f"`{self}` computes on one device, and the model has a mesh of {mesh.devices}"
+                )
+                hint = f"`--target {able}` computes over a mesh; one whose axes are all 1 is none"
+                span = built.document.span(("mesh",), key=True)
+                raise DiagnosticError(
+                    Diagnostic("target-unfit", message, span, str(mesh), hint=hint)
+                )
 
     def start(self) -> None:  # noqa: B027 - most have nothing to start
         """Begin early what compiling needs, such as a process."""

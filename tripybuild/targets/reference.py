@@ -18,6 +18,7 @@ class Reference(Target):
     """What operators mean, as their declarations compute it."""
 
     distribution = "numpy"
+    takes_mesh = True  # which says where something is computed, and not what
 
     def compile(self, request: CompileRequest) -> CompiledModel:
         """Keep the graph, once it fits into memory for the sizes."""

@@ -7,6 +7,7 @@ from itertools import chain
 from operator import attrgetter
 
 from tripybuild.symbolic.dims import Dim, Size, same
+from tripybuild.trace.mesh import Mesh
 from tripybuild.trace.operation import DeferredLaw, TraceOp
 from tripybuild.trace.region import copy_operations, substitution, walk_operations
 from tripybuild.trace.values import TensorType, Value
@@ -46,6 +47,8 @@ class Graph:
     outputs: Mapping[str, Value]
     laws: tuple[DeferredLaw, ...] = ()
     """What each call decides beside the laws of its operations."""
+    mesh: Mesh | None = None
+    """The devices that share the work; one does it all without."""
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the signature and a picture."""
@@ -105,6 +108,7 @@ class Graph:
             {name: values[value] for name, value in self.weights.items()},
             {name: values[value] for name, value in self.outputs.items()},
             self.laws,
+            self.mesh,
         )
 
     def merge_weights(self, same: Mapping[str, str], weights: Mapping[str, Value]) -> "Graph":
@@ -123,7 +127,7 @@ class Graph:
         used = (self.weights.keys() - same.keys()) | set(same.values())
         left = {name: value for name, value in weights.items() if name in used}
         outputs = {name: values.get(value, value) for name, value in self.outputs.items()}
-        return Graph(self.name, self.inputs, left, outputs, self.laws)
+        return Graph(self.name, self.inputs, left, outputs, self.laws, self.mesh)
 
     @cached_property
     def read_values(self) -> frozenset[Value]:

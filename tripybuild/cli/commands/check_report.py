@@ -19,6 +19,7 @@ from tripybuild.schema.answers import (
     CornerAnswer,
     DeviceAnswer,
     EntryAnswer,
+    MeshAnswer,
     PartAnswer,
     Quantity,
     RangeAnswer,
@@ -59,6 +60,8 @@ def _entry_lines(each: EntryCheck, depth: int) -> Iterator[str]:
     if entry.ranges:
         shapes = {sizes_name(c.sizes): _shapes_text(c, list(outputs)) for c in each.corners}
         yield from table_lines("shapes", shapes)
+    if mesh := _mesh_answer(each):
+        yield from table_lines("mesh", _mesh_rows(mesh, each))
     rows = each.costs.rows()
     title = f"costs of {sizes_name(each.sizes)}" if each.sizes else "costs"
     yield f"\n{title}"
@@ -69,6 +72,40 @@ def _entry_lines(each: EntryCheck, depth: int) -> Iterator[str]:
         many, noun = each.costs.inside, "branch or loop"
         verb = f"{noun} is" if many == 1 else "branches or loops are"
         yield f"\n{many} {verb} among it that data decides: bodies count once, as for one turn"
+
+
+def _mesh_rows(mesh: MeshAnswer, each: EntryCheck) -> dict[str, str]:
+    """What a mesh is, and what it leaves to each device."""
+    axes = ", ".join(f"{name}: {size}" for name, size in mesh.axes.items())
+    whole = sum(map(_byte_count, each.entry.graph.weights.values()))
+    rows = {
+        "devices": f"{mesh.devices} ({axes})",
+        "weights": f"{format_bytes(mesh.weights)} of {format_bytes(whole)} on each",
+        "FLOPs": f"at least {format_count(mesh.flops, 'GTP')} on each",
+    }
+    return rows | {"collectives": "told by `inspect` of what is compiled"}
+
+
+def _mesh_answer(each: EntryCheck) -> MeshAnswer | None:
+    graph, rows = each.entry.graph, each.costs.rows()
+    if (mesh := graph.mesh) is None:
+        return None
+    weights = (
+        _byte_count(value) // prod(mesh.pieces(name, len(value.shape)))
+        for name, value in graph.weights.items()
+    )
+    flops = rows[0].flops if rows else 0
+    return MeshAnswer(
+        axes=dict(mesh.axes),
+        devices=mesh.devices,
+        weights=sum(weights),
+        flops=-(-flops // mesh.devices),
+    )
+
+
+def _byte_count(value: Value) -> int:
+    bits: int = prod(value.shape) * value.dtype.bits
+    return -(-bits // 8)
 
 
 def _shapes_text(corner: Corner, names: Sequence[str]) -> str:
@@ -168,7 +205,7 @@ def _weights(found: ModelCheck) -> WeightsAnswer:
     return WeightsAnswer(
         tensors=len(stored),
         parameters=sum(prod(v.shape) for v in stored.values()),
-        bytes=sum(-(-prod(v.shape) * v.dtype.bits // 8) for v in stored.values()),
+        bytes=sum(map(_byte_count, stored.values())),
         files=[each.as_posix() for each in files],
         compared=found.weights is not None,
     )
@@ -192,6 +229,7 @@ def _entry_answer(name: str, each: EntryCheck) -> EntryAnswer:
             for c in each.corners
         ],
         memory=Quantity(formula=str(each.costs.memory), number=rows[0].memory if rows else 0),
+        mesh=_mesh_answer(each),
         uncounted=each.costs.inside,
         parts=[_part_answer(part) for part in rows],
     )

@@ -84,7 +84,12 @@ def _entry_lines(entry: Mapping[str, Any], found: "Description") -> Iterator[str
     yield from table_lines(
         "ranges", {n: str(SizeRange.from_json(each)) for n, each in ranges.items()}
     )
-    compiled = {each["name"] or "all sizes": "" for each in left.pop("specialisations")}
+    compiled = {
+        each["name"] or "all sizes": _collectives_text(each) for each in left.pop("specialisations")
+    }
+    if mesh := left.pop("mesh", {}):
+        axes = {name: f"{size} device{'s' * (size > 1)}" for name, size in mesh.items()}
+        yield from table_lines("mesh", axes)
     yield from table_lines("compiled ahead for", compiled)
     for title, rows in found.tables:
         yield from table_lines(title, rows)
@@ -93,6 +98,17 @@ def _entry_lines(entry: Mapping[str, Any], found: "Description") -> Iterator[str
     left["sizes"] = dict(_size_rows("", left.get("sizes", {})))
     for title, entries in left.items():
         yield from _section(title, entries)
+
+
+def _collectives_text(compiled: Mapping[str, Any]) -> str:
+    """What devices tell each other in one call, as far as no loop repeats it."""
+    from tripybuild.process.memory import format_bytes  # noqa: PLC0415
+
+    if "collectives" not in compiled:
+        return ""
+    said = compiled["collectives"].items()
+    texts = [f"{count} {name} of {format_bytes(size)}" for name, (count, size) in said]
+    return ", ".join(texts) or "no device tells another anything"
 
 
 def _engine_rows(engine: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

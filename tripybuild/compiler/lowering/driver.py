@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
@@ -33,6 +34,7 @@ class Builder(Protocol):
         ...
 
 
+Changes = Mapping[Value, Callable[[Any], Any]]
 Judge = Callable[[Any, TensorType], str | None]
 
 
@@ -80,16 +82,28 @@ class Lowering:
         module: What is built.
         dialect: What it is made of.
         values: What stands for the values of the graph.
+        changes: What becomes of some values once they are built.
     """
 
-    def __init__(self, module: Builder, dialect: LoweringDialect, values: dict[Value, Any]) -> None:
+    def __init__(
+        self,
+        module: Builder,
+        dialect: LoweringDialect,
+        values: dict[Value, Any],
+        changes: Changes = MappingProxyType({}),
+    ) -> None:
         self.module, self.dialect, self.values = module, dialect, values
+        self.changes = changes
         self.replaced: dict[Value, Value] = {}
 
     def results(self, operations: Iterable[TraceOp], gives: Iterable[Value]) -> list[Any]:
         """Lower operations; what stands for the values that they give."""
         for operation in operations:
             self._lower(operation)
+            for each in operation.outputs if self.changes else ():
+                if each in self.changes:
+                    built = self.replaced.get(each, each)
+                    self.values[built] = self.changes[each](self.values[built])
         return [self.values[self.replaced.get(value, value)] for value in gives]
 
     def _lower(self, operation: TraceOp) -> None:
@@ -158,7 +172,7 @@ class Lowering:
 
         def build(*taken: Any) -> Sequence[Any]:
             inner = dict(zip(region.parameters, (*taken, *outside), strict=True))
-            inside = Lowering(self.module, self.dialect, inner)
+            inside = Lowering(self.module, self.dialect, inner, self.changes)
             return inside.results(region.operations, region.results)
 
         return build
@@ -199,10 +213,16 @@ def argument_values(module: Any, graph: Graph) -> dict[Value, Any]:
 
 
 def lower_all(
-    module: Any, graph: Graph, dialect: LoweringDialect, values: dict[Value, Any]
+    module: Any,
+    graph: Graph,
+    dialect: LoweringDialect,
+    values: dict[Value, Any],
+    changes: Changes = MappingProxyType({}),
 ) -> dict[str, Any]:
     """The outputs of a graph, for what its inputs and weights are."""
-    found = Lowering(module, dialect, values).results(graph.operations, graph.outputs.values())
+    found = Lowering(module, dialect, values, changes).results(
+        graph.operations, graph.outputs.values()
+    )
     return dict(zip(graph.outputs, found, strict=True))
 
 

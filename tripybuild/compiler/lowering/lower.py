@@ -14,6 +14,7 @@ from tripybuild.compiler.lowering.driver import (
     lower_all,
     same_type,
 )
+from tripybuild.compiler.lowering.lower_sharded import fill_sharded
 from tripybuild.compiler.lowering.segments import Segment, cut_graph
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.model.size_limits import check_tensor_bytes
@@ -121,8 +122,11 @@ def lower_stablehlo(
         _check_bounds(arguments, sizes, place)
     module = stablehlo.HloModule(*arguments_of(graph), folder, sizes)
     dialect = STABLEHLO if sizes is None else BOUNDED
-    segments = cut_graph(graph) if outline else ()
-    if len(segments) > 1:
+    # Over a mesh there is one program: what is between two has no sharding that both know.
+    segments = cut_graph(graph) if outline and graph.mesh is None else ()
+    if graph.mesh is not None:
+        fill_sharded(module, graph, graph.mesh, dialect)
+    elif len(segments) > 1:
         _fill_calls(module, graph, segments, dialect)
     else:
         _fill(module, graph, dialect)

@@ -100,6 +100,8 @@ class Model:
     config: str | Mapping[str, Any] | None = None
     files: tuple[Definitions, ...] = ()
     registries: tuple[Path, ...] = ()
+    mesh: Mapping[str, Snippet] = field(default_factory=dict)
+    sharding: Mapping[str, Sequence[str | Sequence[str] | None]] = field(default_factory=dict)
 
 
 def elaborate_model(document: Document, file: ModelFile) -> tuple[Model, list[Diagnostic]]:
@@ -188,6 +190,8 @@ class _ModelElaboration:
             define=own.define,
             weights=weights,
             config=file.config,
+            mesh={n: self.snippet(size, ("mesh", n)) for n, size in file.mesh.items()},
+            sharding=file.sharding,
         )
 
     def entries(self, file: ModelFile, top: PartEntry, whole: Part) -> dict[str, Part]:

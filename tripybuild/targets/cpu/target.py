@@ -67,15 +67,19 @@ def compile_by(target: Target, request: CompileRequest, engine: str, because: st
         engine: The name of the engine.
         because: Why it was chosen.
     """
+    chosen = find_target(engine)
+    chosen.check_mesh(request.built)
     manifest = deepcopy(request.manifest)
     choice = {"chosen_by": target.name, "because": one_line(because)}
     manifest |= {"target": engine, "engine": choice}
-    return find_target(engine).compile(replace(request, manifest=manifest))
+    return chosen.compile(replace(request, manifest=manifest))
 
 
 def _reason_against(request: CompileRequest) -> str | None:
     """Why the first engine is not tried; None where it is."""
     for entry in request.entries:
+        if entry.graph.mesh is not None:
+            return f"the model has a mesh of {entry.graph.mesh.devices} devices"
         for operation in walk_operations(entry.graph.operations):
             if package := package_of(type(operation).__module__):
                 found = f"{_place(operation, request.folder)} is an operator of `{package.name}`"

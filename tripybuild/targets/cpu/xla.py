@@ -60,6 +60,7 @@ class Xla(Target):
 
     distribution = "jaxlib"
     takes_buckets = True
+    takes_mesh = True
 
     def compile(self, request: CompileRequest) -> CompiledModel:
         """Compile ahead for the sizes, and keep the graph for others."""
@@ -320,6 +321,8 @@ def _add_specialization(
         "payload": program,
         "identity": pjrt.identity(),
     }
+    if entry.graph.mesh is not None:
+        said["collectives"] = pjrt.collectives(payload)
     return said, (*module.warnings, *warnings)
 
 

@@ -11,6 +11,7 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.stablehlo import bindings
 from tripybuild.stablehlo.functions import call_plan, function_modules
 from tripybuild.stablehlo.module import context
+from tripybuild.stablehlo.sharding import OPERATIONS, has_mesh, sharded_context
 from tripybuild.targets.xla import pjrt
 
 DIALECTS = frozenset({"builtin", "func", "stablehlo", "chlo"})
@@ -32,13 +33,17 @@ def compile(module: bytes, options: Any) -> bytes:
         CompileError: The compiler cannot compile it.
     """
     check(module)
-    with context():
+    with _context(module):
         whole = bindings.ir.Module.parse(module).operation
         plan = call_plan(whole)
         functions = [] if plan is None else function_modules(whole)
     if plan is None:
         return pjrt.compile(module, options)
     return pjrt.link(plan, [pjrt.compile(each, options) for each in functions])
+
+
+def _context(module: bytes) -> Any:
+    return sharded_context() if has_mesh(module) else context()
 
 
 def check(module: bytes) -> None:
@@ -54,13 +59,14 @@ def check(module: bytes) -> None:
         found.add(operation.name)
         return ir.WalkResult.ADVANCE
 
-    with context():
+    with _context(module):
         try:
             ir.Module.parse(module).operation.walk(look)
         except (ir.MLIRError, ValueError) as error:
             message = "the program in the executable is not readable StableHLO"
             lines = tuple(str(error).splitlines()[:5])
             raise DiagnosticError(Diagnostic("executable-altered", message, notes=lines)) from error
+    found -= OPERATIONS
     wrong = sorted(name for name in found if name in REFUSED or name.split(".")[0] not in DIALECTS)
     if wrong:
         message = f"the program in the executable does more than compute: it has `{wrong[0]}`"

@@ -17,7 +17,9 @@ from tripybuild.targets.xla.loaded_program import Program, format_error, header_
 MAGIC = b"tbpjrt01"
 FIELDS = {"identity", "parameters", "results"}
 PLAN_FIELDS = {"programs", "steps", "returns"}
+MESH_FIELDS = {"devices", "collectives"}
 PROGRAM_FIELDS = {"size", "parameters", "results"}
+FORMS = (FIELDS, FIELDS | PLAN_FIELDS, FIELDS | MESH_FIELDS)
 MOST_BYTES = 1 << 63  # of an array: addresses have 64 bits
 
 Types = tuple[ArrayType, ...]
@@ -43,7 +45,7 @@ def split_payload(payload: memoryview) -> tuple[dict[str, Any], memoryview]:
         header = json.loads(bytes(payload[start:end]))
     except (ValueError, RecursionError) as error:
         raise format_error("its header is malformed") from error
-    if not isinstance(header, dict) or header.keys() not in (FIELDS, FIELDS | PLAN_FIELDS):
+    if not isinstance(header, dict) or header.keys() not in FORMS:
         raise header_error("its keys are others")
     identity = header["identity"]
     if not isinstance(identity, dict) or not all(isinstance(v, str) for v in identity.values()):

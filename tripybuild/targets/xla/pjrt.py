@@ -19,9 +19,11 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process.hashing import processor_identity
 from tripybuild.process.per_process import per_process
 from tripybuild.stablehlo.functions import CallPlan
+from tripybuild.stablehlo.sharding import device_count
 from tripybuild.targets.xla.arrays import DTYPES, Array
-from tripybuild.targets.xla.client import client, devices
+from tripybuild.targets.xla.client import client, devices, mesh_client, mesh_devices, mesh_options
 from tripybuild.targets.xla.loaded_program import LoadedProgram
+from tripybuild.targets.xla.mesh_program import load_sharded, mesh_header
 from tripybuild.targets.xla.payload import canonicalize
 from tripybuild.targets.xla.payload_header import (
     MAGIC,
@@ -67,10 +69,15 @@ def compile(stablehlo: str | bytes, options: Mapping[str, str | bool | int] | No
     """
     from jaxlib import xla_client  # noqa: PLC0415 - heavy
 
-    settings = xla_client.CompileOptions()
+    count = device_count(stablehlo)
+    settings = xla_client.CompileOptions() if count == 1 else mesh_options(count)
     settings.env_option_overrides = list((options or {}).items())
     try:
-        loaded = client().compile_and_load(stablehlo, devices(), settings)
+        if count == 1:
+            loaded = client().compile_and_load(stablehlo, devices(), settings)
+        else:
+            among = mesh_devices(count)
+            loaded = mesh_client(count).compile_and_load(stablehlo, among, settings)
         shape = xla_client.XlaComputation(
             loaded.hlo_modules()[0].as_serialized_hlo_module_proto()
         ).program_shape()
@@ -78,11 +85,13 @@ def compile(stablehlo: str | bytes, options: Mapping[str, str | bool | int] | No
         raise CompileError(str(error)) from error
     result = shape.result_shape()
     results = result.tuple_shapes() if result.is_tuple() else [result]
-    header = {
+    header: dict[str, Any] = {
         "identity": identity(),
         "parameters": [_spell(each) for each in shape.parameter_shapes()],
         "results": [_spell(each) for each in results],
     }
+    if count > 1:
+        header |= mesh_header(loaded, count, header["parameters"], header["results"])
     return encode_payload(header, canonicalize(_serialize(loaded)))
 
 
@@ -138,7 +147,15 @@ def load(payload: bytes | memoryview, constants: Sequence[Array] = ()) -> Loaded
     header, content = split_payload(memoryview(payload))
     if header["identity"] != identity():
         raise DiagnosticError(_incompatible(header["identity"]))
+    if "devices" in header:
+        return load_sharded(header, content, constants)
     return LoadedProgram(*read_programs(header, content), constants)
+
+
+def collectives(payload: bytes | memoryview) -> dict[str, list[int]]:
+    """How often each collective stands in a program over a mesh, and what a device gets by them."""
+    found: dict[str, list[int]] = split_payload(memoryview(payload))[0].get("collectives", {})
+    return found
 
 
 MeasuredCall = tuple[float, list[tuple[str, str, float]]]
