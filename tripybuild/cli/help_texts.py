@@ -20,6 +20,11 @@ EXAMPLES = {
         "tripybuild compile specs/minilm.yaml --target tensorrt-rtx:sm86 --set F=float16",
         "tripybuild compile model.py:forward --input 'x=float32[B=1:4:8,3]'",
     ],
+    "build": [
+        "tripybuild build",
+        "tripybuild build cpu 'minilm*' --dry-run",
+        "tripybuild build --keep-going --shard 2/4",
+    ],
     "import": [
         "tripybuild import model.onnx -o model",
         "tripybuild import model.py:model -o model --input 'x=float32[B=1:4:8,3]'",

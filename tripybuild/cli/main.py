@@ -31,6 +31,7 @@ COMMANDS = {
     "schema": "explain:show_schemas",
     "check": "check:check_model",
     "compile": "compile:compile_model",
+    "build": "build:build_workspace",
     "import": "import_model:import_model",
     "export": "export:export_model",
     "trace": "trace:trace_function",

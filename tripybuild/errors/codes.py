@@ -250,6 +250,10 @@ CODES: dict[str, str] = {
     ),
     "no-gpu": "An engine needs an NVIDIA GPU with a driver, and none is available.",
     # Workspaces
+    "workspace-not-found": "There is no `tripybuild.yaml` in the folder, or in one above it.",
+    "unknown-build": "No build, spec or executable of the workspace has this name.",
+    "output-shared": "Two jobs of a workspace would write the same file.",
+    "build-cycle": "Builds of a workspace need each other, so that none can be first.",
     "job-crashed": "The process that did a job of a workspace ended before the job was done.",
     "job-cancelled": "A job of a workspace was ended, or not begun, because the build ended.",
     # The command line

@@ -7,7 +7,7 @@ address space. What other processes have of it at the moment is no limit, since 
 import contextlib
 import errno
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,22 +57,33 @@ def resident_bytes() -> int | None:
     return _own_bytes(1)
 
 
-def peak_bytes() -> int | None:
-    """The most memory that this process and its children had, each since it began or was reset.
+def reset_peak() -> dict[str, int]:
+    """Count peaks from now on, here and in the children; give what each has had so far.
 
-    Their peaks need not have been at the same time, so that the sum may be too large, and never is
-    too small. None where the system does not tell.
+    Where the system does not let them be reset, they stay.
     """
-    found = [_peak_of(each) for each in ("self", *_children("self"))]
-    known = [each for each in found if each is not None]
-    return sum(known) if known else None
-
-
-def reset_peak() -> None:
-    """Count the peak from now on, here and in the children; where that cannot be, it stays."""
+    found = {}
     for each in ("self", *_children("self")):
         with contextlib.suppress(OSError):
             (PROCESS / each / "clear_refs").write_text("5", encoding="ascii")
+        found[each] = _peak_of(each) or 0
+    return found
+
+
+def peak_bytes(before: Mapping[str, int]) -> int | None:
+    """The most memory that this process and its children had since `reset_peak`.
+
+    Children that took no more than before wait for work, and are not counted. Peaks need not have
+    been at the same time, so that the sum may be too large, and is never too small. None where the
+    system does not tell.
+
+    Args:
+        before: What `reset_peak` gave.
+    """
+    own = _peak_of("self")
+    peaks = {each: _peak_of(each) or 0 for each in _children("self")}
+    grown = (size for each, size in peaks.items() if size > before.get(each, 0))
+    return None if own is None else own + sum(grown)
 
 
 def available() -> int | None:

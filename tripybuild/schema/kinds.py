@@ -10,9 +10,11 @@ from tripybuild.schema.files import (
     OperatorFile,
 )
 from tripybuild.schema.target_files import TargetsFile
+from tripybuild.schema.workspace_files import WorkspaceFile
 
 TARGETS = "targets"  # the only file of its kind in a registry, hence its name
 DEFINE = "define"
+WORKSPACE = "workspace"
 
 REGISTRY_KINDS: dict[str, type[StrictModel]] = {
     "op": OperatorFile,
@@ -25,6 +27,7 @@ KINDS: dict[str, type[StrictModel]] = {
     **REGISTRY_KINDS,
     "model": ModelFile,
     DEFINE: DefinitionsFile,
+    WORKSPACE: WorkspaceFile,
 }
 
 

@@ -88,6 +88,16 @@ class CompileRequest:
         return Path(self.built.document.path).parent
 
 
+def installed_version(distribution: str) -> str:
+    """The version of a package, which is not loaded for it; `none` where it is not there."""
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - slow, and no load needs it
+
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return "none"
+
+
 class Trial(Protocol):
     """A small model with which `tripybuild doctor` tries a target."""
 
@@ -313,6 +323,10 @@ class Target(ABC):
 
         trial.run()
         return {self.distribution: version(self.distribution)}
+
+    def toolchain(self) -> dict[str, str]:
+        """What compiles for it, and what else of this machine its executables depend on."""
+        return {self.distribution: installed_version(self.distribution)}
 
     @property
     def is_installed(self) -> bool:

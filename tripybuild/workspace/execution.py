@@ -36,14 +36,14 @@ def run_job(module: bytes, options: Mapping[str, Any]) -> bytes:
 def do_job(job: Job) -> JobResult:
     """Do a job in the current folder; what is wrong with it is its result."""
     began = time.perf_counter()
-    reset_peak()
+    before = reset_peak()
     with _phase_seconds() as taken:
         try:
             found = compile_job(job)
         except DiagnosticError as error:
             found = JobResult(job.name, job.key, "failed", diagnostics=error.diagnostics)
     seconds = round(time.perf_counter() - began, 3)
-    return replace(found, seconds=seconds, peak=peak_bytes() or 0, phases=taken)
+    return replace(found, seconds=seconds, peak=peak_bytes(before) or 0, phases=taken)
 
 
 def compile_job(job: Job) -> JobResult:

@@ -38,6 +38,12 @@ define:
     next: {kept: "kv_cache_update(kept, unsqueeze(x, 1), position)"}
     outputs: {out: x}
 """
+FLEET = """\
+tripybuild: 1
+workspace: fleet
+specs: [tiny.yaml]
+builds: {plain: {targets: [reference]}}
+"""
 # Commands in order: each may need what one before it wrote. A word of another language ends a line.
 CALLS = """\
 check tiny.yaml
@@ -74,6 +80,9 @@ compare tiny.yaml tiny.yaml --target reference
 compare none.yaml tiny.yaml
 graph tiny.yaml
 graph none.yaml
+build -C fleet.yaml
+build -C fleet.yaml --dry-run
+build -C none.yaml
 doctor
 doctor --timeout never
 new op cube --registry mine
@@ -98,6 +107,7 @@ def folder(tmp_path, shared_cache, monkeypatch):
         "tiny.py": "def double(x: 'float32[2]'):\n    return x + x\n",
         "tiny.mlir": "module {}\n",
         "words.txt": "1 2\n",
+        "fleet.yaml": FLEET,
     }.items():
         Path(name).write_text(text)
     np.save("x.npy", np.ones((2, 4), np.float32))

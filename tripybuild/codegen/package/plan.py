@@ -16,6 +16,7 @@ from tripybuild.schema.command_answers import COMMAND_ANSWERS, DiagnosticAnswer
 from tripybuild.schema.entries import StrictModel
 from tripybuild.schema.files import PartEntry
 from tripybuild.schema.formatting import is_formatted
+from tripybuild.schema.job_answers import JOB_ANSWERS
 from tripybuild.schema.keys import FILE_MODELS, key_text, keys, models
 from tripybuild.schema.load import Registry
 from tripybuild.schema.operator.families import FamilyMember
@@ -80,7 +81,7 @@ DRAFT = "http://json-schema.org/draft-07/schema#"
 ID = "urn:tripybuild:1:{name}"
 
 
-ALL_ANSWERS = {**ANSWERS, **COMMAND_ANSWERS}
+ALL_ANSWERS = {**ANSWERS, **COMMAND_ANSWERS, **JOB_ANSWERS}
 
 
 def schema_files() -> dict[str, str]:

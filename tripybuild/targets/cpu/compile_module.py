@@ -176,7 +176,12 @@ def cache_key(module: bytes) -> CacheKey:
         "what": "XLA program",
         "target": "cpu:xla",
         "module": sha256(module).digest(),
-        "flags": os.environ.get("XLA_FLAGS", ""),  # XLA reads them wherever it runs
-        **pjrt.identity(),
+        **toolchain(),
     }
     return key(parts)
+
+
+def toolchain() -> dict[str, str]:
+    """What a payload depends on beside its module."""
+    # XLA reads its flags wherever it runs.
+    return {"flags": os.environ.get("XLA_FLAGS", ""), **pjrt.identity()}

@@ -30,6 +30,7 @@ from tripybuild.targets.cpu.compile_module import (
     lower_graph,
     padded_module,
     stablehlo_module,
+    toolchain,
 )
 from tripybuild.targets.executable_file import entry_member
 from tripybuild.targets.graph_model import graph_model
@@ -43,6 +44,7 @@ from tripybuild.targets.protocol import (
     Shapes,
     Target,
 )
+from tripybuild.targets.table import engines, find_target
 from tripybuild.targets.xla import pjrt
 from tripybuild.targets.xla.arrays import ArrayType
 from tripybuild.targets.xla.loaded_program import LoadedProgram
@@ -61,6 +63,11 @@ class Xla(Target):
     distribution = "jaxlib"
     takes_buckets = True
     takes_mesh = True
+
+    def toolchain(self) -> dict[str, str]:
+        """What a program depends on; of a target that chooses, what those of all engines do."""
+        chosen = [find_target(each).toolchain() for each in engines(self.name)]
+        return {k: v for each in chosen for k, v in each.items()} or toolchain()
 
     def compile(self, request: CompileRequest) -> CompiledModel:
         """Compile ahead for the sizes, and keep the graph for others."""

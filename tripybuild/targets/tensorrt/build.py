@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +23,7 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.errors.logger import logger
 from tripybuild.targets.compiled_model import CompiledModel
 from tripybuild.targets.executable_file import entry_member
+from tripybuild.targets.protocol import installed_version
 from tripybuild.targets.tensorrt.weights import EngineWeights, WeightFiles
 from tripybuild.tensorrt.runtime import gpu
 from tripybuild.version import VERSION
@@ -138,10 +138,7 @@ def _key_parts(
         "module": source.content,
         "weights": weights.digest,
         "request": json.dumps(asked, sort_keys=True),
-        "library": library_version(target.distribution),
-        "tripybuild": VERSION,
-        # What is not built ahead is built for the GPU that is here, and runs on no other.
-        "gpu": "" if target.entry.portable else repr(gpu.find_gpu()),
+        **toolchain(target),
     }
 
 
@@ -151,6 +148,16 @@ def _weight_facts(weights: WeightFiles) -> dict[str, str]:
     return {
         f"weights of `{Path(file['path']).name}`": digest.hex()[:32]
         for file, digest in zip(files, weights.own, strict=True)
+    }
+
+
+def toolchain(target: "EngineTarget") -> dict[str, str]:
+    """What an engine depends on beside what is asked for."""
+    return {
+        "library": library_version(target.distribution),
+        "tripybuild": VERSION,
+        # What is not built ahead is built for the GPU that is here, and runs on no other.
+        "gpu": "" if target.entry.portable else repr(gpu.find_gpu()),
     }
 
 
@@ -263,7 +270,4 @@ class EngineMembers:
 @cache
 def library_version(distribution: str) -> str:
     """The version of a target's library, without loading it."""
-    try:
-        return version(distribution)
-    except PackageNotFoundError:
-        return "none"
+    return installed_version(distribution)

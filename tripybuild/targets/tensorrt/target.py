@@ -29,7 +29,7 @@ from tripybuild.targets.protocol import (
     Trial,
 )
 from tripybuild.targets.table import prepare_compiler
-from tripybuild.targets.tensorrt.build import EngineMembers
+from tripybuild.targets.tensorrt.build import EngineMembers, toolchain
 from tripybuild.targets.tensorrt.record import read_record
 from tripybuild.targets.tensorrt.weights import EngineWeights
 from tripybuild.tensorrt.mlir_tensorrt import runtime as mlir_tensorrt
@@ -77,6 +77,10 @@ class EngineTarget(Target):
                 hint = "write them as `sm86` or `sm86,sm89`"
                 raise DiagnosticError(Diagnostic("unknown-target", message, hint=hint))
         return type(self)(self.name, capabilities)
+
+    def toolchain(self) -> dict[str, str]:
+        """The library, and the GPU where it builds for that which is here."""
+        return toolchain(self)
 
     def start(self) -> None:
         """Start the process that loads the library."""

@@ -1,0 +1,39 @@
+"""Answers in JSON of the commands that do the jobs of a workspace."""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class _JobAnswer(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+class JobAnswer(_JobAnswer):
+    """A job of a workspace."""
+
+    name: str = Field(description="Unique in the workspace: its output without the suffix.")
+    build: str = Field(description="The build, or the entry of `tests:`.")
+    spec: str = Field(description="The spec's file, below the workspace's folder.")
+    sizes: str | None = Field(description="The set of sizes.")
+    dtype: str | None
+    target: str
+    output: str = Field(description="The executable, below the workspace's folder.")
+    key: str = Field(description="The digest of all that the output depends on.")
+    reasons: list[str] = Field(description="Why it has to be done; none where it is done.")
+    outcome: str = Field(
+        description="`current`; `stale` with `--dry-run`; `done`, `failed`, `crashed`, `cancelled`."
+    )
+    seconds: float
+    memory: int = Field(description="The bytes that it was expected to take.")
+    peak: int = Field(description="The bytes that it took, or 0.")
+    bytes: int = Field(description="The size of the output.")
+    digest: str = Field(description="That of the output.")
+
+
+class BuildAnswer(_JobAnswer):
+    """The answer of `tripybuild build --json`."""
+
+    jobs: list[JobAnswer]
+    seconds: float
+
+
+JOB_ANSWERS: dict[str, type[BaseModel]] = {"build": BuildAnswer}

@@ -1,0 +1,128 @@
+"""Builds: the jobs of a plan that have to be done, each when what it needs is done.
+
+A job that is done is remembered at once, so that a build that is ended goes on where it was.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from tripybuild.errors.diagnostics import Diagnostic
+from tripybuild.workspace.inputs import InputFiles
+from tripybuild.workspace.jobs import Executor, JobResult, RunningJob
+from tripybuild.workspace.matrix import needed_builds
+from tripybuild.workspace.plan import PlannedJob
+from tripybuild.workspace.state import WorkspaceState
+from tripybuild.workspace.workspace_file import BuildWorkspace
+
+LOOK = 0.2  # seconds between two looks at what runs
+
+
+def _ignore(*_: object) -> None:
+    """What most callers do about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuildStatus:
+    """What a build has come to, for a reader.
+
+    Args:
+        finished: Jobs that have a result.
+        total: Jobs that have to be done.
+        running: Those that are being done.
+    """
+
+    finished: int
+    total: int
+    running: Sequence[RunningJob]
+
+
+@dataclass
+class Build:
+    """The work of one build.
+
+    Args:
+        workspace: The workspace.
+        jobs: The plan, in its order.
+        executor: Has jobs done.
+        state: Where what is done is remembered.
+        keeps_going: Whether others are done where one fails.
+        finish: Told each result as it comes.
+        look: Told now and then how far the build is.
+    """
+
+    workspace: BuildWorkspace
+    jobs: Sequence[PlannedJob]
+    executor: Executor
+    state: WorkspaceState
+    keeps_going: bool = False
+    finish: Callable[[PlannedJob, JobResult], None] = _ignore
+    look: Callable[[BuildStatus], None] = _ignore
+    results: dict[str, JobResult] = field(default_factory=dict)
+
+    def run(self) -> dict[str, JobResult]:
+        """Do what has to be done, and give the result of each such job by its name.
+
+        Raises:
+            DiagnosticError: What is done cannot be remembered, or the executor is gone.
+        """
+        waiting = {each.job.name: each for each in self.jobs if not each.is_current}
+        stale = dict(waiting)
+        submitted: dict[str, PlannedJob] = {}
+        is_ending = False
+        while waiting or submitted:
+            for planned in [] if is_ending else list(self._ready(waiting, submitted)):
+                del waiting[planned.job.name]
+                submitted[planned.job.name] = planned
+                self.executor.submit(planned.job)
+            for result in self.executor.completed(LOOK) if submitted else ():
+                planned = submitted.pop(result.job)
+                self._finish(planned, result)
+                if result.outcome != "done" and not self.keeps_going and not is_ending:
+                    is_ending = True
+                    self.executor.cancel()
+            self._leave_out(waiting, everything=is_ending)
+            running = self.executor.running()
+            self.look(BuildStatus(len(self.results), len(stale), running))
+        return self.results
+
+    def _ready(
+        self, waiting: dict[str, PlannedJob], submitted: dict[str, PlannedJob]
+    ) -> Iterator[PlannedJob]:
+        """The jobs whose builds need nothing that is not done."""
+        open_builds = {e.combination.build for e in (*waiting.values(), *submitted.values())}
+        for planned in waiting.values():
+            needed = needed_builds(self.workspace, planned.combination.build)
+            if not open_builds.intersection(needed):
+                yield planned
+
+    def _finish(self, planned: PlannedJob, result: JobResult) -> None:
+        self.results[result.job] = result
+        if result.outcome == "done":
+            measured = {"digest": result.digest, "size": result.size, "report": result.report}
+            measured |= {"seconds": result.seconds, "peak": result.peak}
+            self.state.append(planned.record(**measured))
+        self.finish(planned, result)
+
+    def _leave_out(self, waiting: dict[str, PlannedJob], *, everything: bool) -> None:
+        """Give up what waits for a build that failed, or all of it."""
+        builds = {each.job.name: each.combination.build for each in self.jobs}
+        failed = {builds[n] for n, each in self.results.items() if each.outcome != "done"}
+        for name, planned in list(waiting.items()):
+            needed = needed_builds(self.workspace, planned.combination.build)
+            lost = [each for each in needed if each in failed]
+            if not everything and not lost:
+                continue
+            why = f"the build `{lost[0]}`, which it needs, failed" if lost else "another job failed"
+            hint = None if lost else "`--keep-going` does all that can be done"
+            span = planned.combination.span
+            found = Diagnostic("job-cancelled", f"`{name}` was left out: {why}", span, hint=hint)
+            del waiting[name]
+            self._finish(
+                planned, JobResult(name, planned.job.key, "cancelled", diagnostics=(found,))
+            )
+
+
+def remember_inputs(state: WorkspaceState, files: InputFiles) -> None:
+    """Keep what was found of inputs, if that is new."""
+    if files.changed:
+        state.keep_inputs(files.remembered())
