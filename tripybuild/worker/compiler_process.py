@@ -156,6 +156,8 @@ class CompilerProcess:
                 raise DiagnosticError(ends.timeout_diagnostic(target, timeout, notes)) from error
             raise DiagnosticError(ends.crash_diagnostic(target, status, notes, mapped)) from error
         except BaseException:  # Ctrl-C above all: the child would go on compiling
+            if self._child is not None:
+                self._child.kill()
             self._reap()
             raise
         finally:

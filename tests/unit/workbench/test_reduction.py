@@ -1,8 +1,13 @@
 """Reduction by faults that were planted: few operations are left, and the folder shows it."""
 
 import json
+import os
 import shlex
+import signal
+import subprocess
 import sys
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +18,8 @@ from tripybuild.cli.main import main
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.packages.builtin import builtin_registry
 from tripybuild.process import paths
-from tripybuild.workbench.reduction import Reducer, trial
+from tripybuild.workbench.reduction import trial
+from tripybuild.workbench.reduction.reducer import Reducer
 from tripybuild.workbench.reduction.trial import CRASHED, Outcome, TrialRequest, ask, try_spec
 
 NET = """\
@@ -128,6 +134,7 @@ def test_an_end_leaves_the_smallest_part_that_failed_until_then(work, is_interru
     if is_interrupted:
         with pytest.raises(KeyboardInterrupt):
             owner.reduce()
+        owner.stop("it was interrupted")
     else:
         assert owner.reduce().after == owner.after
     assert kinds[-1] == "agrees"
@@ -135,6 +142,53 @@ def test_an_end_leaves_the_smallest_part_that_failed_until_then(work, is_interru
     assert owner.steps[-1].startswith(said)
     assert 1 < owner.after < owner.before
     assert try_spec(owner.request).kind == "nan"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="this system has no signals")
+def test_ctrl_c_leaves_the_smallest_part_whenever_it_comes(work):
+    """A real signal to the group of processes: amid trials, and amid what is between them."""
+    Path("log.yaml").write_text(chain({11: "log({} - 100.0)"}))
+    started = []
+    for number, seen in enumerate(("operations", "of those", "of those")):
+        words = ["log.yaml", "--target", ORT, "--nan", "-o", f"out{number}"]
+        program = [sys.executable, "-m", "tripybuild", "reduce", *words]
+        started.append((seen, number, subprocess.Popen(
+            program, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            start_new_session=True,
+        )))  # fmt: skip
+    for seen, number, each in started:
+        for line in each.stderr:
+            if seen in line:
+                break
+        time.sleep(0.02 * number)
+        os.killpg(each.pid, signal.SIGINT)
+    for _, number, each in started:
+        out, err = each.communicate(timeout=60)
+        folder = Path(f"out{number}")
+        assert (each.returncode, out) == (130, ""), err
+        assert f"`{folder}` holds it" in err
+        assert "Traceback" not in err
+        assert {f.name for f in folder.iterdir()} <= {"model.yaml", "inputs.npz", "REPORT.md"}
+        assert "it was interrupted" in (folder / "REPORT.md").read_text()
+        given = folder / "inputs.npz"
+        request = TrialRequest(str(folder / "model.yaml"), ORT, "reference", finite=True)
+        request = replace(request, arrays=str(given) if given.exists() else None)
+        assert try_spec(request).kind == "nan"
+
+
+def test_only_a_reduction_is_replaced(work):
+    """By force; a folder with other files is none, nor is that of the spec."""
+    Path("log.yaml").write_text(chain({11: "log({} - 100.0)"}))
+    Path("mine").mkdir()
+    Path("mine/notes.txt").write_text("mine")
+    for folder, message in (
+        ("mine", "files that no reduction wrote, such as `notes.txt`"),
+        (".", "holds `log.yaml`, which is to be reduced"),
+        ("log.yaml", "a file has this name"),
+    ):
+        code, _, err = work("reduce", "log.yaml", "--force", "-o", folder)
+        assert (code, message in err) == (1, True), err
+    assert Path("mine/notes.txt").read_text() == "mine"
 
 
 def test_two_operations_that_fail_together_and_loops_are_kept(work):

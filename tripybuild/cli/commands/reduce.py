@@ -2,7 +2,6 @@
 
 import platform
 from collections.abc import Iterator
-from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +10,6 @@ import typer
 
 from tripybuild.cli.command import CommandResult, command
 from tripybuild.cli.console import write_note
-from tripybuild.cli.interrupts import native_call
 from tripybuild.cli.options import (
     Below,
     ConfigFile,
@@ -28,12 +26,11 @@ from tripybuild.cli.sources import Absolute, Entry, Relative
 from tripybuild.targets.table import DEFAULT, parse_target
 
 if TYPE_CHECKING:
-    from tripybuild.workbench.reduction import Reduction
+    from tripybuild.workbench.reduction.reducer import Reduction
     from tripybuild.workbench.reduction.trial import TrialRequest
 
 LIMIT = 120.0  # seconds of one trial
 TOTAL = 1800.0  # seconds of all
-REPORT = "REPORT.md"
 PACKAGES = ("tripybuild", "numpy", "jaxlib", "onnxruntime", "openvino", "tensorrt_rtx")
 
 
@@ -84,7 +81,8 @@ def reduce_spec(
 ) -> CommandResult:
     """Write the smallest spec that still fails by a target."""
     from tripybuild.importer.session import ImportRequest  # noqa: PLC0415
-    from tripybuild.workbench.reduction import Reducer, clear  # noqa: PLC0415
+    from tripybuild.workbench.reduction.part_folder import PartFolder  # noqa: PLC0415
+    from tripybuild.workbench.reduction.reducer import Reducer  # noqa: PLC0415
     from tripybuild.workbench.reduction.trial import TrialRequest, ask  # noqa: PLC0415
     from tripybuild.worker.compiler_process import CompilerProcess  # noqa: PLC0415
 
@@ -105,19 +103,26 @@ def reduce_spec(
         finite=nan,
     )
     folder = output or Path(f"{spec.stem}-reduced")
-    clear(folder, force=force)
+    PartFolder(folder).check(spec, force=force)
     known = ImportRequest(registries=registry).registry()
     limit = LIMIT if timeout is None else timeout.number
-    with CompilerProcess(timeout=limit) as process, native_call():
+    with CompilerProcess(timeout=limit) as process:
         reducer = Reducer(request, folder, lambda each: ask(process, each), known, write_note)
         reducer.limit = TOTAL if total is None else total.number
-        found = reducer.reduce()
-    return _conclude(found, folder, spec)
+        try:
+            return _conclude(reducer.reduce(), folder, spec)
+        except KeyboardInterrupt:
+            if reducer.before:  # it is known to fail
+                _conclude(reducer.stop("it was interrupted"), folder, spec)
+                write_note(f"`{folder}` holds it")
+            raise
 
 
 def _conclude(found: "Reduction", folder: Path, spec: Path) -> CommandResult:
     """Write the report, and say what was found."""
     command_line = run_line(found.request, folder)
+    from tripybuild.workbench.reduction.part_folder import REPORT  # noqa: PLC0415
+
     report = "\n".join(_report(found, command_line, spec))
     (folder / REPORT).write_text(report, encoding="utf-8")
     data = {
@@ -147,22 +152,18 @@ def run_line(request: "TrialRequest", folder: Path) -> str:
     words += [f"--shapes {shapes}"] if shapes else []
     words += [f"--below {n}={v}" for n, v in request.below.items()]
     words += [f"--entry {request.entry}"] if request.entry else []
-    words += (
-        [f"--input {n}={Path(request.arrays).name}" for n in _names(request)]
-        if (request.arrays)
-        else []
-    )
+    arrays = Path(request.arrays or "").name
+    words += [f"--input {n}={arrays}" for n in _names(request)]
     words += [f"--atol {request.absolute:g}"] if request.absolute is not None else []
     words += [f"--rtol {request.relative:g}"] if request.relative is not None else []
     return " ".join([*words, *(f"--registry {each}" for each in request.registries)])
 
 
 def _names(request: "TrialRequest") -> list[str]:
-    """The inputs of a spec that is written."""
-    from tripybuild.workbench.reduction.trial import open_side  # noqa: PLC0415
+    """The inputs that a file gives."""
+    from tripybuild.weights.array_files import array_names  # noqa: PLC0415
 
-    signature = open_side(replace(request, draws=True), request.against).signature
-    return [] if signature is None else list(signature.inputs)
+    return [] if request.arrays is None else array_names(Path(request.arrays))
 
 
 def _report(found: "Reduction", command_line: str, spec: Path) -> Iterator[str]:
