@@ -66,11 +66,26 @@ def record_program(asked: FunctionReference, inputs: Sequence[ArgumentSpec]) -> 
     with user_code(asked.file):
         module = _load_module(asked.file)
     function = _resolve_path(module, asked)
+    _refuse_foreign(function, asked)
     given = infos(inputs)
     args, kwargs = _arguments(function, module, given, asked)
     place = _place(function, asked)
     with user_code(asked.file, _string_hint(inputs)):
         return recording.record_function(function, args, kwargs, place)
+
+
+def _refuse_foreign(function: Callable[..., Any], asked: FunctionReference) -> None:
+    """A module of PyTorch computes with PyTorch's tensors, and records nothing here."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(function, torch.nn.Module):
+        message = f"`{asked.path}` of `{asked.file}` is a module of PyTorch"
+        command = f"tripybuild import {asked.file}:{asked.path} -o {asked.name}"
+        hint = f"`{command} --input '{_first_parameter(function)}=float32[2,3]'` makes a spec of it"
+        raise DiagnosticError(Diagnostic("wrong-type", message, hint=hint))
+
+
+def _first_parameter(module: Any) -> str:
+    return next(iter(inspect.signature(module.forward).parameters), "x")
 
 
 def load_value(asked: FunctionReference) -> tuple[Any, ModuleType]:

@@ -15,20 +15,22 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 
 LARGEST_OBJECT = 1024 * 1024
 LONGEST_NUMBER = 80  # characters
+CONFIGURATION = "a configuration"
 
 
-def parse_object(content: bytes, path: str) -> dict[str, Any]:
+def parse_object(content: bytes, path: str, kind: str = CONFIGURATION) -> dict[str, Any]:
     """Read a JSON object.
 
     Args:
         content: The file.
         path: What messages call it.
+        kind: What it should be.
 
     Raises:
         DiagnosticError: It is too large, no JSON, or no object.
     """
     if len(content) > LARGEST_OBJECT:
-        raise _malformed(path, f"it has more than {LARGEST_OBJECT:,} bytes")
+        raise _malformed(path, kind, f"it has more than {LARGEST_OBJECT:,} bytes")
     spend("entries", count_entries(content))
     try:
         found = json.loads(
@@ -40,19 +42,19 @@ def parse_object(content: bytes, path: str) -> dict[str, Any]:
         )
     except json.JSONDecodeError as error:
         reason = error.msg[:1].lower() + error.msg[1:]
-        raise _malformed(path, reason, error.lineno, error.colno) from error
+        raise _malformed(path, kind, reason, error.lineno, error.colno) from error
     except UnicodeDecodeError as error:
-        raise _malformed(path, "it is no UTF-8 text") from error
+        raise _malformed(path, kind, "it is no UTF-8 text") from error
     except RecursionError as error:
-        raise _malformed(path, "it is nested too deeply") from error
+        raise _malformed(path, kind, "it is nested too deeply") from error
     except ValueError as error:
-        raise _malformed(path, str(error)) from error
+        raise _malformed(path, kind, str(error)) from error
     if not isinstance(found, dict):
-        raise _malformed(path, "it holds no object: `{...}`")
+        raise _malformed(path, kind, "it holds no object: `{...}`")
     return found
 
 
-def read_object(path: Path) -> tuple[dict[str, Any], bytes]:
+def read_object(path: Path, kind: str = CONFIGURATION) -> tuple[dict[str, Any], bytes]:
     """Read a file that holds a JSON object, and give its bytes, too.
 
     Raises:
@@ -72,13 +74,16 @@ def read_object(path: Path) -> tuple[dict[str, Any], bytes]:
         reason = getattr(error, "strerror", None) or str(error)
         message = f"`{name}` cannot be read: {reason}"
         raise DiagnosticError(Diagnostic("file-unreadable", message)) from error
-    return parse_object(content, name), content
+    return parse_object(content, name, kind), content
 
 
-def _malformed(path: str, reason: str, line: int = 1, column: int = 1) -> DiagnosticError:
-    message = f"`{path}` is not a configuration: {reason}"
+def _malformed(
+    path: str, kind: str, reason: str, line: int = 1, column: int = 1
+) -> DiagnosticError:
+    message = f"`{path}` is not {kind}: {reason}"
     span = Span(path, line, column, line, column + 1)
-    return DiagnosticError(Diagnostic("config-malformed", message, span))
+    code = "config-malformed" if kind == CONFIGURATION else "wrong-value"
+    return DiagnosticError(Diagnostic(code, message, span))
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

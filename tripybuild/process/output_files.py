@@ -1,6 +1,6 @@
 """Output files: what may stand in their place, told before the work begins."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
@@ -13,6 +13,25 @@ def is_own_picture(path: Path) -> bool:
     """Whether a picture says that it was written here; a person's drawing does not."""
     with path.open("rb") as stream:
         return MARK.encode() in stream.read(MOST)
+
+
+def check_picture(path: Path, suffixes: Iterable[str], option: str) -> None:
+    """A picture has a suffix that says its form, and takes the place of none but ours.
+
+    Args:
+        path: What is to be drawn.
+        suffixes: Those that there are.
+        option: By which the user names it.
+
+    Raises:
+        DiagnosticError: The suffix is another one, or something else stands there.
+    """
+    if path.suffix not in suffixes:
+        message = f"`{path}` is not the name of a picture"
+        known = ", ".join(f"`{each}`" for each in suffixes)
+        hint = f"name a file with the suffix {known}"
+        raise DiagnosticError(Diagnostic("output-unwritable", message, hint=hint))
+    check_overwrite(path, is_own_picture, "a picture of tripybuild", option)
 
 
 def check_overwrite(

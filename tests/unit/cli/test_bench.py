@@ -214,7 +214,7 @@ def test_a_picture_shows_distributions_and_sizes(cli):
     for name, message in (
         ("none/one.svg", "there is no folder `none`"),
         ("keep.svg", "`keep.svg` already exists, and is not a picture of tripybuild"),
-        ("one.gif", "the suffixes are `.svg`, `.png`, `.pdf`"),
+        ("one.gif", "with the suffix `.svg`, `.png`, `.pdf`"),
     ):
         code, out, err = cli("bench", *words, "--plot", name)
         assert (code, out, message in err) == (1, "", True), err

@@ -137,15 +137,59 @@ def test_model_explorer_has_each_node_in_the_layer_of_its_part(run):
         (["--overlay", "broken.json"], "it has no `name` and `values`"),
         (["--times", "other.json"], "it has no `operations`"),
         (["--shapes", "C=3"], "C"),
-        (["-o", "readers.yaml"], "is not a drawing"),
+        (["-o", "readers.yaml", "--as", "text"], "is not a drawing"),
         (["-o", "nowhere/graph.dot"], "there is no folder"),
+        (["-o", "mine.svg"], "is not a drawing of tripybuild"),
         (["--input", "x=float32[2]"], "declares its inputs itself"),
+        (["--overlay", "malformed.json"], "`malformed.json` is not a file of numbers: "),
     ],
 )
 def test_what_cannot_be_drawn_is_said(run, tmp_path, words, said):
     (tmp_path / "other.json").write_text('{"name": "a", "values": {"x:add": 1}}')
+    (tmp_path / "mine.svg").write_text("<svg>mine</svg>")
+    (tmp_path / "malformed.json").write_text("{")
     (tmp_path / "broken.json").write_text('{"name": "a", "values": [1]}')
     assert said in run("graph", "readers.yaml", *words, code=1)
+
+
+def test_the_suffix_of_a_file_says_the_form(run, tmp_path):
+    """Unless it says none, and so does nothing else; a drawing takes the place of one."""
+    for name, form in (("g.dot", "dot"), ("g.mmd", "mermaid"), ("g.json", "model-explorer")):
+        for _ in range(2):
+            run("graph", "readers.yaml", "-o", name)
+        written = (tmp_path / name).read_text()
+        assert written.rstrip() == run("graph", "readers.yaml", "--as", form).rstrip()
+    run("graph", "readers.yaml", "-o", "g.drawing", "--as", "dot")
+    assert (tmp_path / "g.drawing").read_text() == (tmp_path / "g.dot").read_text()
+    for words, said in (
+        (["-o", "g.svg", "--as", "dot"], "a drawing as svg, and not as dot"),
+        (["-o", "g.png"], "does not say in which form"),
+        (["--part", ""], "`--part` names no part"),
+    ):
+        assert said in run("graph", "readers.yaml", *words, code=2)
+
+
+def test_less_is_shown_in_a_narrow_terminal(run, monkeypatch):
+    """First less of what steps do, then nothing of that, then no types."""
+    shown = {}
+    for columns in (100, 60, 40):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        _, *table = run("graph", "readers.yaml").splitlines()
+        assert max(map(len, table)) <= columns, table
+        shown[columns] = "\n".join(table)
+    assert "linear(" in shown[100]
+    assert "linear(" not in shown[40]
+    assert all("blocks.0..2  x3" in each and "1.8 k" in each for each in shown.values())
+
+
+def test_a_module_of_pytorch_is_to_be_imported(run, tmp_path):
+    pytest.importorskip("torch", reason="torch is not installed")
+    text = "import torch\nnet = torch.nn.Linear(8, 2)\n"
+    (tmp_path / "net.py").write_text(text)
+    for command in ("graph", "check"):
+        said = run(command, "net.py:net", code=1)
+        assert "`net` of `net.py` is a module of PyTorch" in said
+        assert "tripybuild import net.py:net -o net --input 'input=float32[2,3]'" in said
 
 
 def test_the_published_schema_is_that_of_the_answer(run):

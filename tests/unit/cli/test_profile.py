@@ -3,6 +3,7 @@
 import json
 import sys
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import pytest
 
@@ -102,5 +103,10 @@ def test_an_engine_that_does_not_tell_is_said(run):
     assert "does not tell how long its kernels take" in said
     assert "--target cpu:onnxruntime" in said
     assert "or draw them by `--random`" in run("profile", "readers.yaml", code=1)
-    assert "is not a picture" in run("profile", "readers.yaml", "--random", "--rounds", "1",
-                                     "--flame", "readers.yaml", code=1)  # fmt: skip
+    for name in ("readers.yaml", "mine.svg"):
+        Path("mine.svg").write_text("<svg>mine</svg>")
+        said = run(
+            "profile", "readers.yaml", "--flame", name, code=1
+        )  # before weights are asked for
+        assert f"`{name}`" in said
+        assert "picture" in said

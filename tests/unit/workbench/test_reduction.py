@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,11 +16,13 @@ import pytest
 from faulty_specs import ORT, WRONG_LOWERING, chain
 from jsonschema import Draft7Validator
 
+from tripybuild.cli.interrupts import INTERRUPTED
 from tripybuild.cli.main import main
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.packages.builtin import builtin_registry
 from tripybuild.process import paths
 from tripybuild.workbench.reduction import trial
+from tripybuild.workbench.reduction.part_folder import INPUTS, REPORT, SPEC
 from tripybuild.workbench.reduction.reducer import Reducer
 from tripybuild.workbench.reduction.trial import CRASHED, Outcome, TrialRequest, ask, try_spec
 
@@ -148,32 +152,38 @@ def test_an_end_leaves_the_smallest_part_that_failed_until_then(work, is_interru
 def test_ctrl_c_leaves_the_smallest_part_whenever_it_comes(work):
     """A real signal to the group of processes: amid trials, and amid what is between them."""
     Path("log.yaml").write_text(chain({11: "log({} - 100.0)"}))
-    started = []
-    for number, seen in enumerate(("operations", "of those", "of those")):
-        words = ["log.yaml", "--target", ORT, "--nan", "-o", f"out{number}"]
-        program = [sys.executable, "-m", "tripybuild", "reduce", *words]
-        started.append((seen, number, subprocess.Popen(
-            program, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            start_new_session=True,
-        )))  # fmt: skip
-    for seen, number, each in started:
-        for line in each.stderr:
-            if seen in line:
-                break
-        time.sleep(0.02 * number)
-        os.killpg(each.pid, signal.SIGINT)
-    for _, number, each in started:
-        out, err = each.communicate(timeout=60)
-        folder = Path(f"out{number}")
-        assert (each.returncode, out) == (130, ""), err
-        assert f"`{folder}` holds it" in err
-        assert "Traceback" not in err
-        assert {f.name for f in folder.iterdir()} <= {"model.yaml", "inputs.npz", "REPORT.md"}
-        assert "it was interrupted" in (folder / "REPORT.md").read_text()
-        given = folder / "inputs.npz"
-        request = TrialRequest(str(folder / "model.yaml"), ORT, "reference", finite=True)
+    with ThreadPoolExecutor() as pool:
+        ends = list(pool.map(interrupt, ("out0", "out1", "out2"), (0.0, 0.05, 0.1)))
+    for folder, code, err in ends:
+        assert {each.name for each in folder.iterdir()} <= {SPEC, INPUTS, REPORT}
+        given = folder / INPUTS
+        request = TrialRequest(str(folder / SPEC), ORT, "reference", finite=True)
         request = replace(request, arrays=str(given) if given.exists() else None)
         assert try_spec(request).kind == "nan"
+        if code == INTERRUPTED:
+            assert f"`{folder}` holds it" in err
+            assert "Traceback" not in err
+            assert "it was interrupted" in (folder / REPORT).read_text()
+    assert INTERRUPTED in [code for _, code, _ in ends]  # one may have been done before
+
+
+def interrupt(name, pause):
+    """Reduce into a folder, and press Ctrl-C a moment after a part was found."""
+    words = ["log.yaml", "--target", ORT, "--nan", "-o", name]
+    program = [sys.executable, "-m", "tripybuild", "reduce", *words]
+    with subprocess.Popen(
+        program, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as started:
+        seen = ""
+        for line in started.stderr:
+            seen += line
+            if line.startswith("the first"):
+                break
+        time.sleep(pause)
+        with suppress(ProcessLookupError):
+            os.killpg(started.pid, signal.SIGINT)
+        _, err = started.communicate(timeout=60)
+    return Path(name), started.returncode, seen + err
 
 
 def test_only_a_reduction_is_replaced(work):

@@ -170,9 +170,9 @@ def bench_models(
     sources = [pair_sources(sources[0], each)[1] for each in sources]
     _check_sources(sources, threads is not None and not compare, chosen)
     if plot is not None:
-        from tripybuild.workbench.latency.latency_picture import check_picture  # noqa: PLC0415
+        from tripybuild.workbench.latency.latency_picture import check_plot  # noqa: PLC0415
 
-        check_picture(plot)
+        check_plot(plot)
     files = [each for each in inputs or [] if isinstance(each, InputFile)]
     common = {
         "threads": threads,

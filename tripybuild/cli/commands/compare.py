@@ -34,6 +34,7 @@ from tripybuild.cli.sources import (
     read_arrays,
     split_source,
 )
+from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.process.output_files import check_overwrite
 from tripybuild.targets.table import DEFAULT
 
@@ -112,7 +113,7 @@ def compare_programs(
     own = {"weights": weights, "config": config, "entry": entry, "registry": registry}
     given = {**own, "target": target, "inputs": function_inputs(inputs or []), "seed": seed}
     if steps is not None:
-        check_overwrite(steps, lambda each: each.suffix == ".json", "a file of differences")
+        check_overwrite(steps, _is_overlay, "a file of differences", "--steps")
     pair = open_pair(first, second, given, sizes, sizes_b)
     choice = input_choice(shapes, corners, range(seed, seed + seeds), below, inputs)
     within = pair_tolerance(*pair, atol, rtol)
@@ -152,6 +153,16 @@ def _write_steps(
     with atomic_write(path) as stream:
         stream.write(f"{json_text(overlay)}\n".encode())
     return {"file": path.as_posix(), **asdict(found)}
+
+
+def _is_overlay(path: Path) -> bool:
+    """Whether a file has numbers by the ids of operations."""
+    from tripybuild.documents.plain_json import read_object  # noqa: PLC0415
+
+    try:
+        return read_object(path)[0].keys() >= {"name", "values", "adds"}
+    except DiagnosticError:
+        return False
 
 
 def _steps_lines(found: Mapping[str, Any]) -> Iterator[str]:

@@ -20,6 +20,7 @@ from tripybuild.cli.options import (
     WeightsPath,
     shape,
 )
+from tripybuild.cli.usage_errors import conflict, wrong_argument
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 
 if TYPE_CHECKING:
@@ -39,6 +40,16 @@ class GraphFormat(StrEnum):
     EXPLORER = EXPLORER
 
 
+# What a file of each suffix holds.
+SUFFIXES: Mapping[str, GraphFormat] = {
+    ".txt": GraphFormat.TEXT,
+    ".mmd": GraphFormat.MERMAID,
+    ".dot": GraphFormat.DOT,
+    ".gv": GraphFormat.DOT,
+    ".svg": GraphFormat.SVG,
+    ".json": GraphFormat.EXPLORER,
+}
+_CONTENTS = ("; <...> is a weight", '"graphSorting"')  # of texts and of Model Explorer's JSON
 Entry = Annotated[
     str | None, typer.Option(metavar="NAME", help="The entry, where there are several.")
 ]
@@ -79,7 +90,10 @@ def draw_model(
         ),
     ],
     *,
-    form: Annotated[GraphFormat, typer.Option("--as", help="What is written.")] = GraphFormat.TEXT,
+    form: Annotated[
+        GraphFormat | None,
+        typer.Option("--as", help="What is written: by default what the suffix of -o says."),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write it to a file.")
     ] = None,
@@ -107,6 +121,12 @@ def draw_model(
 
     `tripybuild graph model.yaml --part h.0.attn --as svg -o attention.svg`
     """
+    from tripybuild.process.atomic_write import atomic_write  # noqa: PLC0415
+    from tripybuild.process.output_files import check_overwrite  # noqa: PLC0415
+
+    form = _form(form, output)
+    if output is not None:
+        check_overwrite(output, _is_drawing, "a drawing of tripybuild")
     given = {"sizes": sizes, "registry": registry, "weights": weights, "config": config}
     several = open_drawings(source, shapes.sizes if shapes else {}, inputs, given)
     chosen = choose_drawings(several, entry, part, source)
@@ -115,8 +135,27 @@ def draw_model(
     data = {"path": source.as_posix(), "graphs": [drawing_data(each) for each in chosen]}
     if output is None:
         return CommandResult(texts, data=data)
-    _write(output, texts)
+    with atomic_write(output) as stream:
+        stream.write(f"{texts.rstrip()}\n".encode())
     return CommandResult(remark=f"Wrote the graph of `{source}` to `{output}`", data=data)
+
+
+def _form(asked: GraphFormat | None, output: Path | None) -> GraphFormat:
+    """The form that is asked for, or else that of the file.
+
+    Raises:
+        DiagnosticError: The suffix is of another form, or of none and none is asked for.
+    """
+    suffix = "" if output is None else output.suffix
+    found = SUFFIXES.get(suffix, asked)
+    if asked is not None and found is not asked:
+        message = f"`{output}` is the name of a drawing as {found}, and not as {asked}"
+        raise conflict(message, f"leave out `--as {asked}`, or name another file", "--as")
+    if found is None and suffix:
+        message = f"`{output}` does not say in which form to draw"
+        known = ", ".join(f"`{each}`" for each in SUFFIXES)
+        raise wrong_argument(message, f"suffixes that do are {known}; `--as` says it, too", "-o")
+    return found or GraphFormat.TEXT
 
 
 def open_drawings(
@@ -165,6 +204,9 @@ def choose_drawings(
     from tripybuild.schema.model.entry_points import find_entry  # noqa: PLC0415
     from tripybuild.workbench.drawing.model_source import part_drawing  # noqa: PLC0415
 
+    if part == "":
+        hint = "write a path such as `--part h.0`, or leave it out for the whole model"
+        raise wrong_argument("`--part` names no part", hint, "--part")
     found = list(several.values()) if entry is None else [find_entry(several, entry, str(source))]
     return found if part is None else [part_drawing(each, part) for each in found]
 
@@ -261,12 +303,11 @@ def _head(drawing: "Drawing") -> Iterator[str]:
     yield f"{drawing.label}  {count} operations{at}; <...> is a weight"
 
 
-def _write(path: Path, text: str) -> None:
-    """Write a file, which may stand in the place of another drawing."""
-    from tripybuild.process.atomic_write import atomic_write  # noqa: PLC0415
-    from tripybuild.process.output_files import check_overwrite  # noqa: PLC0415
+def _is_drawing(path: Path) -> bool:
+    """Whether a file has what is in each drawing of a form."""
+    from tripybuild.process.output_files import MOST, is_own_picture  # noqa: PLC0415
 
-    suffixes = {".txt", ".mmd", ".dot", ".gv", ".svg", ".json", ".md"}
-    check_overwrite(path, lambda each: each.suffix in suffixes, "a drawing")
-    with atomic_write(path) as stream:
-        stream.write(f"{text.rstrip()}\n".encode())
+    with path.open("rb") as stream:
+        text = stream.read(MOST).decode(errors="replace")
+    begins = text.startswith(("digraph ", "flowchart "))
+    return begins or any(each in text for each in _CONTENTS) or is_own_picture(path)

@@ -84,6 +84,11 @@ def profile_model(
 
     `tripybuild profile model.yaml --target cpu:openvino --shapes B=1,S=128 --flame flame.svg`
     """
+    from tripybuild.process.atomic_write import atomic_write  # noqa: PLC0415
+    from tripybuild.process.output_files import check_picture  # noqa: PLC0415
+
+    if flame is not None:
+        check_picture(flame, [".svg"], "--flame")
     how = SourceOptions(
         target=target,
         entry=entry,
@@ -103,7 +108,8 @@ def profile_model(
         from tripybuild.workbench.profiles.flame_graph import flame_svg  # noqa: PLC0415
 
         title = f"{times.drawing.label} by {name}: {format_seconds(times.total)} in kernels"
-        _write(flame, flame_svg(times, title))
+        with atomic_write(flame) as stream:
+            stream.write(flame_svg(times, title).encode())
         remark = f"Wrote the flame graph to `{flame}`"
     text = "\n".join(_lines(times, name, top, depth))
     return CommandResult(text, remark, _data(source, times, name, rounds))
@@ -229,13 +235,3 @@ def _data(source: str, times: "OperationTimes", target: str, rounds: int) -> dic
             if node.id in times.seconds
         ],
     }
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a picture, which may stand in the place of another one."""
-    from tripybuild.process.atomic_write import atomic_write  # noqa: PLC0415
-    from tripybuild.process.output_files import check_overwrite  # noqa: PLC0415
-
-    check_overwrite(path, lambda each: each.suffix == ".svg", "a picture")
-    with atomic_write(path) as stream:
-        stream.write(text.encode())

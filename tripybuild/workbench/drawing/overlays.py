@@ -72,7 +72,7 @@ def read_times(path: Path, drawing: Drawing) -> NodeValues:
     Raises:
         DiagnosticError: The file is no such answer, or of another model.
     """
-    found, _ = read_object(path)
+    found, _ = read_object(path, "an answer of `tripybuild profile --json`")
     operations = found.get("operations")
     if not isinstance(operations, list):
         raise DiagnosticError(_no_overlay(path, "it has no `operations`", TIMES_HINT))
@@ -93,7 +93,7 @@ def read_overlay(path: Path, drawing: Drawing) -> NodeValues:
     Raises:
         DiagnosticError: The file has another form, or is of another model.
     """
-    found, _ = read_object(path)
+    found, _ = read_object(path, "a file of numbers")
     name, values, adds = found.get("name"), found.get("values"), found.get("adds", False)
     if not (isinstance(name, str) and isinstance(values, dict) and isinstance(adds, bool)):
         raise DiagnosticError(_no_overlay(path, "it has no `name` and `values`", OVERLAY_HINT))

@@ -5,6 +5,7 @@ import subprocess
 from collections.abc import Iterator
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.process.output_files import MARK
 from tripybuild.workbench.drawing.picture import (
     INPUT,
     OUTPUT,
@@ -65,7 +66,7 @@ def svg_text(picture: GraphPicture) -> str:
         message = f"Graphviz did not lay out the picture: {error}"
         hint = "fewer boxes by `--depth 1`"
         raise DiagnosticError(Diagnostic("compiler-failed", message, hint=hint)) from error
-    return done.stdout.decode()
+    return f"{done.stdout.decode().rstrip()}\n<!-- {MARK} graph -->\n"
 
 
 def heat_color(heat: float) -> str:

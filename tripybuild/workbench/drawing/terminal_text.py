@@ -12,7 +12,7 @@ from tripybuild.workbench.drawing.step_text import NamedResult, StepTexts
 MOST_ROWS = 48  # that are shown where no depth is asked for
 INDENT = "  "
 WIDTH = 120
-LEAST_TEXT = 24
+LEAST_TEXT = 12  # columns, below which what a step does is not shown
 BAR = 20  # columns of the largest share
 
 
@@ -136,19 +136,29 @@ def joined_path(paths: Sequence[tuple[str, ...]]) -> str:
 
 
 def _aligned(rows: Sequence[TextRow], width: int) -> Iterator[str]:
-    """Rows in columns; a text that does not fit is written without attributes, or cut."""
+    """Rows in columns.
+
+    A text that does not fit is written without attributes, or cut. In a narrow terminal no text is
+    shown, and then no type.
+    """
     names = max(len(row.name) for row in rows)
     types = max(len(row.type) for row in rows)
     count = max(len(row.numbers) for row in rows)
     widths = [max(len(row.numbers[at]) for row in rows if row.numbers) for at in range(count)]
     left = width - names - types - sum(widths) - 2 * (2 + count)
-    texts = [_fitted(row, max(left, LEAST_TEXT)) for row in rows]
-    widest = max(map(len, texts))
-    for row, text in zip(rows, texts, strict=True):
+    texts = [_fitted(row, left) if left >= LEAST_TEXT else "" for row in rows]
+    kinds = [row.type if left >= -2 else "" for row in rows]
+    words = [_padded(column) for column in (texts, kinds) if any(column)]
+    for at, row in enumerate(rows):
         numbers = row.numbers or ("",) * count
         cells = (cell.rjust(size) for cell, size in zip(numbers, widths, strict=True))
-        line = "  ".join([row.name.ljust(names), text.ljust(widest), row.type.ljust(types), *cells])
+        line = "  ".join([row.name.ljust(names), *(column[at] for column in words), *cells])
         yield line.rstrip()
+
+
+def _padded(texts: Sequence[str]) -> list[str]:
+    widest = max(map(len, texts))
+    return [each.ljust(widest) for each in texts]
 
 
 def _fitted(row: TextRow, width: int) -> str:

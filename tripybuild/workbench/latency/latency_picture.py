@@ -8,7 +8,7 @@ from typing import Any
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process.atomic_write import atomic_write
-from tripybuild.process.output_files import MARK, check_overwrite, is_own_picture
+from tripybuild.process.output_files import MARK, check_picture
 from tripybuild.workbench.latency.contestants import QUANTILES
 
 # What Matplotlib writes into a picture of each suffix: what made it, and no time.
@@ -32,22 +32,18 @@ class Picture:
     calls: Sequence[tuple[str, Sequence[float]]]
 
 
-def check_picture(path: Path) -> None:
+def check_plot(path: Path) -> None:
     """Refuse what cannot be drawn, before anything is measured for it.
 
     Raises:
         DiagnosticError: Matplotlib is not installed, the suffix is of no picture, or something
             else stands there.
     """
-    if path.suffix not in METADATA:
-        message = f"`{path}` is not the name of a picture"
-        hint = f"the suffixes are {', '.join(f'`{each}`' for each in METADATA)}"
-        raise DiagnosticError(Diagnostic("output-unwritable", message, hint=hint))
+    check_picture(path, METADATA, "--plot")
     if find_spec("matplotlib") is None:
         hint = "install it: `pip install 'tripybuild[plot]'`"
         message = "a picture is drawn by Matplotlib, which is not installed"
         raise DiagnosticError(Diagnostic("not-installed", message, hint=hint))
-    check_overwrite(path, is_own_picture, "a picture of tripybuild", "--plot")
 
 
 def draw_picture(pictures: Sequence[Picture], path: Path) -> None:
@@ -59,7 +55,7 @@ def draw_picture(pictures: Sequence[Picture], path: Path) -> None:
     Raises:
         DiagnosticError: Matplotlib is not installed, or the file cannot be written.
     """
-    check_picture(path)
+    check_plot(path)
     import matplotlib as mpl  # noqa: PLC0415 - an extra
     from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
 

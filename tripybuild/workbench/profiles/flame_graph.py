@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from html import escape
 from zlib import crc32
 
+from tripybuild.process.output_files import MARK
 from tripybuild.process.quantities import format_seconds
 from tripybuild.workbench.profiles.operation_times import OperationTimes
 
@@ -64,6 +65,7 @@ def flame_svg(times: OperationTimes, title: str) -> str:
         f'<text x="{MARGIN}" y="20" font-size="13" fill="#0f172a">{escape(title)}</text>',
         *_boxes(root, MARGIN, HEAD, (WIDTH - 2 * MARGIN) / (root.seconds or 1.0), root.seconds),
         "</svg>",
+        f"<!-- {MARK} profile -->",
     ]
     return "\n".join(lines) + "\n"
 
