@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 
-MARK = "tripybuild"  # stands in each picture that is written
+MARK = "drawn by tripybuild"  # stands in each picture that is written
 MOST = 1 << 24  # bytes of a picture that are searched for it
 
 

@@ -1,5 +1,6 @@
 """`tripybuild graph`: shows what a model computes, as text or as a picture."""
 
+import re
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -49,7 +50,13 @@ SUFFIXES: Mapping[str, GraphFormat] = {
     ".svg": GraphFormat.SVG,
     ".json": GraphFormat.EXPLORER,
 }
-_CONTENTS = ("; <...> is a weight", '"graphSorting"')  # of texts and of Model Explorer's JSON
+# How files in Graphviz's language, in Mermaid, of texts and of Model Explorer begin.
+_CONTENTS = (
+    re.compile(r"digraph "),
+    re.compile(r"flowchart TD\n"),
+    re.compile(r".*; <\.\.\.> is a weight\n"),
+    re.compile(r'{\s*"label": ".*",\s*"graphs": \['),
+)
 Entry = Annotated[
     str | None, typer.Option(metavar="NAME", help="The entry, where there are several.")
 ]
@@ -309,5 +316,5 @@ def _is_drawing(path: Path) -> bool:
 
     with path.open("rb") as stream:
         text = stream.read(MOST).decode(errors="replace")
-    begins = text.startswith(("digraph ", "flowchart "))
-    return begins or any(each in text for each in _CONTENTS) or is_own_picture(path)
+    is_form = any(each.match(text) for each in _CONTENTS)
+    return is_form or is_own_picture(path)

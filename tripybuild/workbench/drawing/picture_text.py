@@ -66,7 +66,7 @@ def svg_text(picture: GraphPicture) -> str:
         message = f"Graphviz did not lay out the picture: {error}"
         hint = "fewer boxes by `--depth 1`"
         raise DiagnosticError(Diagnostic("compiler-failed", message, hint=hint)) from error
-    return f"{done.stdout.decode().rstrip()}\n<!-- {MARK} graph -->\n"
+    return f"{done.stdout.decode().rstrip()}\n<!-- {MARK} -->\n"
 
 
 def heat_color(heat: float) -> str:

@@ -65,7 +65,7 @@ def flame_svg(times: OperationTimes, title: str) -> str:
         f'<text x="{MARGIN}" y="20" font-size="13" fill="#0f172a">{escape(title)}</text>',
         *_boxes(root, MARGIN, HEAD, (WIDTH - 2 * MARGIN) / (root.seconds or 1.0), root.seconds),
         "</svg>",
-        f"<!-- {MARK} profile -->",
+        f"<!-- {MARK} -->",
     ]
     return "\n".join(lines) + "\n"
 
