@@ -226,7 +226,7 @@ DIGESTS: dict[str, str] = {
     "nn/thresholded_relu.yaml": "1a9614cc07350f61c963500341ef5716ab7f56fa6bc5162e801311fdf0879d0c",
     "quantization/dequantize.yaml": "1af87d09610c0f88c2740707d7bd9fd0c89626c903dc298c6289876e2b953adc",
     "quantization/dynamic_quantize.yaml": "908a742ec4fcb29cc3f4cd41f6ab8e0c7fa4c82fcce370302ce0524f923ebda4",
-    "quantization/quantize.yaml": "8fd5dae8099a41890b323df7f556f8ee2c3fc1face02f49de03f8904af5c2d47",
+    "quantization/quantize.yaml": "9f95daa7bf0ba44b48864b67de9cb49002ffcec64b03d5b6961f133ff0de3f0f",
     "quantization/quantized_linear.yaml": "dd3718279761597af3d45981650bab909639c16d02828fd65d024f088a7f4518",
     "shape/concatenate.yaml": "eeb816df64087bea061308b74d325c70f050215b65fcc25328b015463cae2a3b",
     "shape/copy.yaml": "1ec2386d713c39e1e841e0ed9bb7ee1909469d6a432fdf8a38233f0159c2de75",

@@ -76,6 +76,28 @@ def test_windows_behind_relu_stay_in_the_layout_of_convolutions(kernels, tmp_pat
         np.testing.assert_array_equal(made(x=x)["y"], wanted)
 
 
+ROUNDED = """
+    inputs:
+      x: float32[N]
+    outputs:
+      signed: quantize(x, 0.5, int8)
+      rectified: quantize(relu(x), 0.5, int8)
+      whole: cast(x, int32)
+    """
+
+
+def test_zero_in_the_place_of_nan_is_one_kernel_behind_relu(kernels):
+    """A choice takes nine times as long."""
+    made, found = kernels(ROUNDED)
+    assert not found.keys() & {"IsNaN"}
+    assert found["ThresholdedRelu"] == 3  # the other two are of one value
+    x = np.float32([np.nan, np.inf, -np.inf, 3.0, -3.0, -0.0, 1e-45])
+    results = made(x=x)
+    assert results["signed"].tolist() == [0, 127, -128, 6, -6, 0, 0]
+    assert results["rectified"].tolist() == [0, 127, 0, 6, 0, 0, 0]
+    assert results["whole"].tolist() == [0, 2**31 - 1, -(2**31), 3, -3, 0, 0]
+
+
 def test_values_between_have_their_types(monkeypatch, tmp_path):
     """ONNX Runtime does more where it knows that sizes are the same."""
     models = []

@@ -28,6 +28,7 @@ from tripybuild.onnx.dialect.arithmetic import (
     quantize as quantize,
     remainder as remainder,
     saturate as saturate,
+    without_nan as without_nan,
 )
 from tripybuild.onnx.dialect.compositions import (
     cast as cast,

@@ -161,13 +161,13 @@ def quantize(value: OnnxValue, dtype: dtype) -> OnnxValue:
     """The nearest value of a dtype with few bits, ties to even; as an integer, NaN becomes 0."""
     wide = convert(value, value.dtype.wide)
     if dtype.kind == "integer":
-        wide = _without_nan(wide)
+        wide = without_nan(wide)
     inside = _call("Clip", wide, float(dtype.lowest), float(dtype.highest))
     return convert(inside if dtype.kind == "float" else _call("Round", inside), dtype)
 
 
 def _saturate_integer(value: OnnxValue, dtype: dtype) -> OnnxValue:
-    clean = _without_nan(value)
+    clean = without_nan(value)
     low, high = float(dtype.lowest), float(dtype.highest)
     if dtype.bits < dtypes.int32.bits:  # each of these floats holds both
         return convert(_call("Clip", clean, low, high), dtype)
@@ -176,9 +176,19 @@ def _saturate_integer(value: OnnxValue, dtype: dtype) -> OnnxValue:
     return where(beyond, tensor(dtype.highest, dtype), convert(kept, dtype))
 
 
-def _without_nan(value: OnnxValue) -> OnnxValue:
-    """What an integer can be made of: what runtimes make of NaN is not defined."""
-    return where(_call("IsNaN", value), 0.0, value)
+def without_nan(value: OnnxValue) -> OnnxValue:
+    """Zero in the place of NaN: what runtimes make integers of then is not defined.
+
+    In ONNX Runtime a threshold of 0, which NaN is not above, takes a ninth of the time of a choice.
+    """
+    if not (runs_in("onnxruntime") and value.dtype is dtypes.float32):
+        return where(_call("IsNaN", value), 0.0, value)
+
+    def above(each: OnnxValue) -> OnnxValue:
+        found: OnnxValue = call("ThresholdedRelu", each, alpha=0.0)
+        return found
+
+    return above(value) if _is_rectified(value) else above(value) - above(_call("Neg", value))
 
 
 def _call(name: str, *operands: object) -> OnnxValue:
@@ -261,11 +271,18 @@ def _clear_weights(scores: OnnxValue) -> OnnxValue:
 
 
 def _is_rectified(value: OnnxValue) -> bool:
-    """Whether a value comes from `Relu`, or is the largest of what does."""
+    """Whether a value comes from `Relu`, or is the largest of such, or a sum with what does."""
     node = value.producer
-    while node is not None and node.schema.name == "MaxPool":
-        node = node.inputs[0].producer if node.inputs[0] is not None else None
+    while node is not None and node.schema.name in {"MaxPool", "Add"}:
+        first, second = node.inputs[0], node.inputs[-1]
+        if node.schema.name == "Add" and not (second is not None and _is_relu(second)):
+            return False
+        node = None if first is None else first.producer
     return node is not None and node.schema.name == "Relu"
+
+
+def _is_relu(value: OnnxValue) -> bool:
+    return value.producer is not None and value.producer.schema.name == "Relu"
 
 
 def max_pool(

@@ -21,7 +21,7 @@ def lower(op: Quantize, input: onnx.Value, scale: onnx.Value) -> onnx.Value:
         else onnx.tensor([0 for i in shapes.bounded_range(K[0])], op.dtype)
     )
     guarded = op.dtype in [dtypes.int8, dtypes.int4] and not onnx.runs_in("openvino")
-    x = onnx.where(onnx.IsNaN(input), 0.0, input) if guarded else input
+    x = onnx.without_nan(input) if guarded else input
     return onnx.QuantizeLinear(
         x,
         scale,
