@@ -18,7 +18,7 @@ from tripybuild.artifact.manifest import MemberRecord
 from tripybuild.artifact.members import FilePart, NotRegularError, OpenFile, measure
 from tripybuild.artifact.zip_layout import ALIGNMENT
 from tripybuild.cache.lookups import LookupOutcome, note_lookup
-from tripybuild.cache.records import EntryRecord, new_record
+from tripybuild.cache.records import FILE, EntryRecord, new_record
 from tripybuild.cache.store import (
     PARTIAL,
     Cache,
@@ -138,7 +138,7 @@ class PlanCache(Cache):
             file = OpenFile(partial, spare=True)
             part, record = FilePart(file, ALIGNMENT, member.size), None
             if is_recorded(key):
-                record = new_record(key, member.size, member.digest, took)
+                record = new_record(key, member.size, member.digest, took, FILE)
             if partial.parent == self.folder / PARTIAL and member.size <= self.limit:
                 warnings += self.publish(key, file, member, record)
             if record is not None:

@@ -12,7 +12,7 @@ from typing import Self
 SHORT = 200  # characters of a text that is recorded as it is
 KIND = "what"  # the part that says what kind of content it is
 TEXT, LONG, BYTES = "text", "sha256 of text", "sha256 of bytes"
-MOST_PARTS = 64
+MOST_PARTS = 1000
 Part = tuple[str, str]
 
 

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from tripybuild.cache.keys import CacheKey, read_key
 
 FORMAT = 1
-LONGEST_RECORD = 1 << 16  # bytes
+LONGEST_RECORD = 1 << 18  # bytes
 LONGEST_FACT = 400  # characters of a name or a value
 MOST_FACTS = 200
+BYTES, FILE, MAPPED = FORMS = "bytes", "file", "mapped"
 # What is known of the model that something is made for, by name: a text, or what computes it where
 # one is needed.
 Facts = Mapping[str, str | Callable[[], str]]
@@ -39,6 +40,8 @@ class EntryRecord:
         seconds: How long that took.
         size: Bytes of the content.
         digest: Of the content, by the algorithm for its size.
+        form: How it lies in a cache: `BYTES`, a `FILE` behind free space, or a file that is
+            `MAPPED`.
     """
 
     key: CacheKey
@@ -47,6 +50,7 @@ class EntryRecord:
     seconds: float
     size: int
     digest: str
+    form: str = BYTES
 
     def encode(self) -> bytes:
         """The record as a line of JSON with keys in order."""
@@ -59,6 +63,7 @@ class EntryRecord:
             "seconds": round(self.seconds, 3),
             "size": self.size,
             "digest": self.digest,
+            "form": self.form,
         }
         return json.dumps(data, sort_keys=True, allow_nan=False).encode("ascii") + b"\n"
 
@@ -75,7 +80,7 @@ def decode_record(content: bytes) -> EntryRecord:
         data = json.loads(content)
         key = read_key(data["parts"])
         origin, created, seconds = data["origin"], data["created"], data["seconds"]
-        size, digest = data["size"], data["digest"]
+        size, digest, form = data["size"], data["digest"], data["form"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise MalformedRecordError("the record is malformed") from error
     is_sound = (
@@ -87,10 +92,11 @@ def decode_record(content: bytes) -> EntryRecord:
         and 0 <= size < 1 << 62
         and isinstance(digest, str)
         and len(digest) == 64
+        and form in FORMS
     )
     if not is_sound:
         raise MalformedRecordError("the record is malformed")
-    return EntryRecord(key, origin, created, seconds, size, digest)
+    return EntryRecord(key, origin, created, seconds, size, digest, form)
 
 
 def _are_facts(origin: object) -> bool:
@@ -133,6 +139,8 @@ def _printable(text: str) -> str:
     return shown[:LONGEST_FACT]
 
 
-def new_record(key: CacheKey, size: int, digest: str, seconds: float = 0.0) -> EntryRecord:
+def new_record(
+    key: CacheKey, size: int, digest: str, seconds: float = 0.0, form: str = BYTES
+) -> EntryRecord:
     """The record of an entry that was made just now."""
-    return EntryRecord(key, current_origin(), time.time(), seconds, size, digest)
+    return EntryRecord(key, current_origin(), time.time(), seconds, size, digest, form)

@@ -102,7 +102,7 @@ class Cache:
         """
         digest = _digest(content)
         known = new_record(key, len(content), digest, seconds) if is_recorded(key) else None
-        warnings = self._store(key, content, digest, known)
+        warnings = self.store(key, content, digest, known)
         return warnings if known is None else warnings + self.upload(known, content)
 
     def get_or_make(self, key: str, make: Callable[[], bytes]) -> CacheResult:
@@ -138,9 +138,7 @@ class Cache:
         if found.record is None:
             return None, found.warnings
         content = stream.getvalue()
-        return content, found.warnings + self._store(
-            key, content, found.record.digest, found.record
-        )
+        return content, found.warnings + self.store(key, content, found.record.digest, found.record)
 
     def entry_path(self, key: str) -> Path:
         """Where the entry of a key is."""
@@ -169,9 +167,10 @@ class Cache:
             with atomic_write(place, durable=False, folder=self.partial_folder()) as stream:
                 stream.write(record.encode())
 
-    def _store(
+    def store(
         self, key: str, content: bytes, digest: str, record: EntryRecord | None
     ) -> tuple[Diagnostic, ...]:
+        """Store a content whose digest is known, in this folder alone."""
         if len(content) > self.limit:
             return ()
         place = self.entry_path(key)

@@ -17,6 +17,7 @@ EXAMPLES = {
     ],
     "compile": [
         "tripybuild compile specs/digits.yaml -o digits.tpb",
+        "tripybuild compile specs/digits.yaml --target cpu:xla --explain-cache",
         "tripybuild compile specs/minilm.yaml --target tensorrt-rtx:sm86 --set F=float16",
         "tripybuild compile model.py:forward --input 'x=float32[B=1:4:8,3]'",
     ],
@@ -43,6 +44,17 @@ EXAMPLES = {
     "compare": ["tripybuild compare digits.tpb specs/digits.yaml --shapes B=4"],
     "bisect": ["tripybuild bisect specs/digits.yaml@cpu:xla @cpu:onnxruntime"],
     "reduce": ["tripybuild reduce specs/digits.yaml --target cpu:openvino --rtol 1e-7"],
+    "cache path": ["tripybuild cache path"],
+    "cache list": ["tripybuild cache list --spec digits.yaml"],
+    "cache show": ["tripybuild cache show 3f2a9c41"],
+    "cache verify": ["tripybuild cache verify"],
+    "cache prune": [
+        "tripybuild cache prune --older 30d --size 2GB",
+        "tripybuild cache prune --keep 100",
+    ],
+    "cache clear": ["tripybuild cache clear"],
+    "cache export": ["tripybuild cache export team.tbcache --spec digits.yaml"],
+    "cache import": ["tripybuild cache import team.tbcache"],
     "lsp": ["tripybuild lsp"],
     "inspect": ["tripybuild inspect digits.tpb"],
     "graph": ["tripybuild graph specs/digits.yaml --as mermaid"],
@@ -52,6 +64,8 @@ EXAMPLES = {
 }
 ENVIRONMENT = {
     "TRIPYBUILD_CACHE_DIR": "the folder of what was compiled before",
+    "TRIPYBUILD_REMOTE_CACHE": "the address of a cache that machines share",
+    "TRIPYBUILD_REMOTE_CACHE_MODE": "read, or read-write to add to it",
     "TRIPYBUILD_COMPILER_TIMEOUT": "seconds that a compiler may take: 1800",
     "TRIPYBUILD_LOG": "what is logged: timing; trace,mlir; eager=trace",
     "TRIPYBUILD_LOG_OUTPUT": "where it goes: stderr, stdout or logging",

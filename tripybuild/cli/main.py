@@ -46,11 +46,22 @@ COMMANDS = {
     "view": "view:view_model",
     "profile": "profile:profile_model",
     "opt": "opt:optimize",
+    "cache path": "cache:show_cache",
+    "cache list": "cache:list_entries",
+    "cache show": "cache:show_entry",
+    "cache verify": "cache:verify_cache",
+    "cache prune": "cache:prune_cache",
+    "cache clear": "cache:clear_cache",
+    "cache export": "cache:export_cache",
+    "cache import": "cache:import_cache",
     "lsp": "lsp:serve_editor",
     "doctor": "doctor:doctor",
 }
 """The commands by name, in the order of the help: a module of `cli.commands`, and its function."""
-GROUPS = {"new": "Scaffold an operator or a model that works."}
+GROUPS = {
+    "new": "Scaffold an operator or a model that works.",
+    "cache": "Look at what was compiled before, check it, move it, remove it.",
+}
 WIDEST = 100  # columns of a help
 
 app = typer.Typer(

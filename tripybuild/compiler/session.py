@@ -9,6 +9,8 @@ from time import perf_counter
 from typing import Any
 
 from tripybuild.artifact.draft import Draft
+from tripybuild.cache.records import entry_origin
+from tripybuild.compiler.entry_facts import spec_facts
 from tripybuild.compiler.executable import Executable
 from tripybuild.compiler.lowering.footprint import check_footprint, check_together
 from tripybuild.compiler.lowering.specialize import check_laws
@@ -104,19 +106,20 @@ def compile_spec(
     asked_for = sizes_to_compile(built, shapes)
     tell("check the weights", perf_counter() - began)
     read = check_weights(built, weights)
-    provenance = provenance_of(built, path)
-    return compile_graph(
-        built,
-        read,
-        chosen,
-        asked_for,
-        provenance,
-        lambda at: tell(at, perf_counter() - began),
-        timeout,
-        buckets=buckets,
-        asked=bool(shapes),
-        draft=draft,
-    )
+    options = {"--set": sizes, "--shapes": shapes, "--buckets": buckets}
+    with entry_origin(spec_facts(built, path, options)):
+        return compile_graph(
+            built,
+            read,
+            chosen,
+            asked_for,
+            provenance_of(built, path),
+            lambda at: tell(at, perf_counter() - began),
+            timeout,
+            buckets=buckets,
+            asked=bool(shapes),
+            draft=draft,
+        )
 
 
 @pause_gc()

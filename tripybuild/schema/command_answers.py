@@ -74,6 +74,26 @@ class EmitAnswer(_CommandAnswer):
     path: str | None = Field(None, description="The file that was written.")
 
 
+class CacheDifferenceAnswer(_CommandAnswer):
+    """What is not as it was for the nearest entry."""
+
+    what: str
+    now: str | None
+    then: str | None
+
+
+class LookupAnswer(_CommandAnswer):
+    """What the cache was asked for, and what came of it."""
+
+    kind: str
+    key: str
+    subject: str = Field(description="What was needed, and for which spec.")
+    outcome: Literal["hit", "fetched", "miss"]
+    reason: str
+    nearest: str | None = Field(description="The key of the entry that a miss is compared with.")
+    differences: list[CacheDifferenceAnswer]
+
+
 class CompileAnswer(EmitAnswer):
     """The answer of `tripybuild compile --json`: an executable, or with `--emit` a text."""
 
@@ -81,6 +101,44 @@ class CompileAnswer(EmitAnswer):
     bytes: int | None = Field(None, description="The executable's size.")
     seconds: float | None = None
     engine: ChoiceAnswer | None = None
+    cache: list[LookupAnswer] | None = Field(None, description="With `--explain-cache`.")
+
+
+class CacheRemoteAnswer(_CommandAnswer):
+    """The cache that machines share."""
+
+    address: str = Field(description="Without users, passwords and tokens.")
+    mode: Literal["read", "read-write"]
+    problem: str | None = Field(description="Why it does not answer; null where it does.")
+
+
+class CacheEntryAnswer(_CommandAnswer):
+    """An entry of the cache."""
+
+    key: str
+    kind: str = Field(description="Such as `XLA program`; `unknown` without a record.")
+    path: str
+    bytes: int
+    used: float = Field(description="Seconds since 1970, by this machine's clock.")
+    created: float | None = Field(description="The same, by the clock of the machine that made it.")
+    seconds: float | None = Field(description="How long it took to make.")
+    origin: dict[str, str] = Field(description="What it was made for first.")
+    parts: dict[str, str] = Field(description="The parts of its key; long ones by their digest.")
+
+
+class CacheAnswer(_CommandAnswer):
+    """The answer of each `tripybuild cache ... --json`: the folder, and what the command is for."""
+
+    folder: str
+    bytes: int = Field(description="Of all entries.")
+    count: int = Field(description="Of all entries.")
+    limit: int | None = Field(None, description="Bytes above which those used last recently go.")
+    remote: CacheRemoteAnswer | None = None
+    entries: list[CacheEntryAnswer] | None = Field(None, description="Those that were asked for.")
+    damaged: list[str] | None = Field(None, description="Keys of those that were put aside.")
+    removed: list[str] | None = Field(None, description="Keys of those that are gone.")
+    path: str | None = Field(None, description="The file that was written or read.")
+    added: list[str] | None = Field(None, description="Keys of those that are new here.")
 
 
 class TraceAnswer(EmitAnswer):
@@ -214,6 +272,7 @@ class OptAnswer(_CommandAnswer):
 
 
 COMMAND_ANSWERS: dict[str, type[BaseModel]] = {
+    "cache": CacheAnswer,
     "compile": CompileAnswer,
     "diagnostics": DiagnosticsAnswer,
     "doctor": DoctorAnswer,

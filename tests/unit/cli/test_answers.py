@@ -83,6 +83,15 @@ graph none.yaml
 build -C fleet.yaml
 build -C fleet.yaml --dry-run
 build -C none.yaml
+cache path
+cache list
+cache list --kind none
+cache show none
+cache verify
+cache prune --keep 1000
+cache export team.tbcache
+cache import team.tbcache
+cache import x.npy
 doctor
 doctor --timeout never
 new op cube --registry mine

@@ -162,7 +162,7 @@ def test_no_line_of_a_help_is_cut(cli, columns, monkeypatch):
     """Of the program, and of each command, whose examples hold."""
     monkeypatch.setenv("COLUMNS", str(columns))
     root = typer.main.get_command(entry.app)
-    for words in ([], *(words.split() for words in entry.COMMANDS), ["new"]):
+    for words in ([], *(words.split() for words in entry.COMMANDS), ["new"], ["cache"]):
         status, out, _ = cli(*words, "--help")
         assert status == 0
         cut = [line for line in out.splitlines() if line.endswith("...")]

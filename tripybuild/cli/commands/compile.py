@@ -10,6 +10,7 @@ import typer
 
 from tripybuild.cli import options
 from tripybuild.cli.command import CommandResult, command
+from tripybuild.cli.commands.cache import explained
 from tripybuild.cli.function_reference import FunctionReference, program, record_program
 from tripybuild.cli.options import (
     ArgumentSpec,
@@ -105,6 +106,10 @@ def compile_model(
             metavar="SECONDS", parser=seconds, help="Time limit of a compiler: 1800 by default."
         ),
     ] = None,
+    explain_cache: Annotated[
+        bool,
+        typer.Option("--explain-cache", help="Say what the cache had, and why it lacked the rest."),
+    ] = False,
 ) -> CommandResult:
     """Compile a model to one executable file.
 
@@ -127,6 +132,9 @@ def compile_model(
         if weights is not None:
             message = "`--emit` prints a form that holds no weights"
             raise conflict(message, "leave out `--weights`", "--weights")
+        if explain_cache:
+            message = "`--emit` prints what is compiled, and compiles nothing"
+            raise conflict(message, "leave out `--explain-cache`", "--explain-cache")
         if buckets:
             message = "`--emit` prints what is compiled for one set of sizes"
             raise conflict(message, "leave out `--buckets`", "--buckets")
@@ -141,12 +149,12 @@ def compile_model(
         raise conflict(message, hint, "--entry")
     how = {"shapes": wanted, "timeout": None if timeout is None else timeout.number}
     if asked is not None:
-        return _save_executable(
-            spec, path, target, partial(_from_python, asked, inputs or [], **how)
-        )
+        make = partial(_from_python, asked, inputs or [], **how)
+        return explained(partial(_save_executable, spec, path, target, make), explain_cache)
     how |= {"sizes": chosen, "function": function, "weights": weights, "config": config}
     how["buckets"] = {each.name: each.sizes for each in buckets or []}
-    return _save_executable(spec, path, target, partial(_from_spec, spec, registry, **how))
+    make = partial(_from_spec, spec, registry, **how)
+    return explained(partial(_save_executable, spec, path, target, make), explain_cache)
 
 
 def _emit_function(
@@ -167,11 +175,14 @@ def _emit_spec(spec: Path, added: list[Path] | None, emit: str, **how: Any) -> s
 def _from_spec(
     spec: Path, added: list[Path] | None, target: str, draft: "Draft", **how: Any
 ) -> "Executable":
+    from tripybuild.cache.records import entry_origin  # noqa: PLC0415
     from tripybuild.compiler import session  # noqa: PLC0415
+    from tripybuild.compiler.entry_facts import registry_facts  # noqa: PLC0415
     from tripybuild.packages.libraries import model_libraries  # noqa: PLC0415
 
     own = model_libraries(added, spec)
-    return session.compile_spec(spec, target=target, homes=own, draft=draft, **how)
+    with entry_origin(registry_facts(added or [])):
+        return session.compile_spec(spec, target=target, homes=own, draft=draft, **how)
 
 
 def _from_python(

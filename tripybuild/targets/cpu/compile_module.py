@@ -12,7 +12,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tripybuild.cache.explanation import PART
 from tripybuild.cache.keys import CacheKey, key
+from tripybuild.cache.records import entry_origin
 from tripybuild.cache.store import Cache
 from tripybuild.compiler.lowering.footprint import check_footprint
 from tripybuild.compiler.lowering.lower import Place, lower_stablehlo
@@ -126,7 +128,10 @@ def compile_lowered(
         DiagnosticError: As `compile_module`.
     """
     clock = clock or CompileClock()
-    made = [compile_module(bare, clock, located) for bare, located in lowered.programs]
+    made, count = [], len(lowered.programs)
+    for number, (bare, located) in enumerate(lowered.programs, 1):
+        with entry_origin({PART: f"{number}/{count}"} if count > 1 else {}):
+            made.append(compile_module(bare, clock, located))
     warnings = tuple(dict.fromkeys(each for _, found in made for each in found))
     payloads = [payload for payload, _ in made]
     return payloads[0] if lowered.plan is None else pjrt.link(lowered.plan, payloads), warnings

@@ -18,7 +18,7 @@ from pathlib import Path
 from tripybuild.artifact.manifest import MemberRecord
 from tripybuild.artifact.members import NotRegularError, OpenFile
 from tripybuild.cache.files import PlanCache, read_seal
-from tripybuild.cache.records import new_record
+from tripybuild.cache.records import MAPPED, new_record
 from tripybuild.cache.store import PARTIAL, damage_warning, is_recorded, seal_digest, seal_path
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process.atomic_write import sweep_temporaries, temporary_path
@@ -86,7 +86,7 @@ class OptimizedModels(PlanCache):
             if self.find(key) is None:
                 record = None
                 if is_recorded(key):
-                    record = new_record(key, member.size, member.digest)
+                    record = new_record(key, member.size, member.digest, form=MAPPED)
                 self.publish(key, file, member, record)
 
 

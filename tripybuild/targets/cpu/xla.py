@@ -17,6 +17,8 @@ import numpy as np
 
 from tripybuild.artifact.call_signature import CallSignature
 from tripybuild.artifact.manifest_schema import manifest_error
+from tripybuild.cache.explanation import PROGRAM
+from tripybuild.cache.records import entry_origin
 from tripybuild.compiler.lowering.lower import Place
 from tripybuild.compiler.lowering.specialize import may_hold, sizes_name
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
@@ -319,7 +321,8 @@ def _add_specialization(
     program = entry_member(f"cpu/{name}.bin", entry.name)
     place = partial(_input_span, request.built, entry.name)
     module = lower_graph(entry.graph, ranges, request.folder, place)
-    payload, warnings = compile_lowered(module, clock)
+    with entry_origin({PROGRAM: " ".join(filter(None, (entry.name, name)))}):
+        payload, warnings = compile_lowered(module, clock)
     members[stablehlo], members[program] = module.whole, payload
     said = {
         "name": name,
