@@ -17,8 +17,10 @@ from tripybuild.artifact.zip_layout import ALIGNMENT
 from tripybuild.cache.files import read_seal
 from tripybuild.cache.records import EntryRecord
 from tripybuild.cache.store import (
+    LOCK_SUFFIX,
     MAGIC,
     RECORDS,
+    SEAL_SUFFIX,
     START,
     Cache,
     read_file,
@@ -26,6 +28,7 @@ from tripybuild.cache.store import (
     seal_path,
 )
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.process.atomic_write import STALE_AFTER
 
 FOLDER, NAME = re.compile(r"[0-9a-f]{2}"), re.compile(r"[0-9a-f]{62}")
 PREFIX = re.compile(r"[0-9a-f]{4,64}")
@@ -162,7 +165,7 @@ def remove_entries(cache: Cache, entries: Sequence[CacheEntry]) -> None:
 
 
 def remove_leftovers(cache: Cache) -> int:
-    """Remove damaged entries that were put aside, locks, and records of what is gone.
+    """Remove damaged entries that were put aside, records of what is gone, old locks and seals.
 
     Returns:
         How many files that were.
@@ -178,11 +181,21 @@ def remove_leftovers(cache: Cache) -> int:
 def _leftovers(cache: Cache) -> Iterator[Path]:
     yield from _files(cache.folder / "damaged")
     for folder in _folders(cache.folder):
-        yield from (each for each in _files(folder) if each.suffix in {".lock", ".seal"})
+        for each in _files(folder):
+            is_lone = each.suffix == SEAL_SUFFIX and not each.with_suffix("").exists()
+            if (is_lone or each.suffix == LOCK_SUFFIX) and _is_old(each):
+                yield each
     for folder in _folders(cache.folder / RECORDS):
         for each in _files(folder):
             if not (cache.folder / folder.name / each.stem).exists():
                 yield each
+
+
+def _is_old(path: Path) -> bool:
+    """Whether no process uses it any more: a lock is held, and a seal lone, for a while only."""
+    with contextlib.suppress(OSError):
+        return time.time() - path.lstat().st_mtime > STALE_AFTER
+    return False
 
 
 def _folders(root: Path) -> list[Path]:

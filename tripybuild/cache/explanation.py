@@ -28,7 +28,7 @@ SHOWN = 12  # digits of a key
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class PartDifference:
     """Something that is not what it was for another entry; None where there is or was nothing."""
 
     what: str
@@ -56,7 +56,7 @@ class Explanation:
 
     lookup: Lookup
     nearest: EntryRecord | None = None
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[PartDifference, ...] = ()
 
     @property
     def subject(self) -> str:
@@ -131,8 +131,8 @@ def _nearness(lookup: Lookup, record: EntryRecord) -> tuple[bool, int, int, floa
     return is_same, (record.key == lookup.key) * 100 + place, parts + facts, record.created
 
 
-def _differences(lookup: Lookup, record: EntryRecord) -> Iterator[Difference]:
-    """What differs, in the words of whoever wrote the model where a digest does."""
+def _differences(lookup: Lookup, record: EntryRecord) -> Iterator[PartDifference]:
+    """What differs, in terms of the model where a digest does."""
     now, then = lookup.key.parts, record.key.parts
     changed = list(_changes(lookup.origin, record.origin))
     of_weights = [each for each in changed if each.what.startswith(WEIGHTS)]
@@ -143,30 +143,30 @@ def _differences(lookup: Lookup, record: EntryRecord) -> Iterator[Difference]:
         title = TITLES.get(name, f"`{name}`")
         one, other = _text(now.get(name)), _text(then.get(name))
         if name == WEIGHTS:
-            yield from of_weights or [Difference("what is read of the weights", one, other)]
+            yield from of_weights or [PartDifference("what is read of the weights", one, other)]
         elif not _is_shown(now.get(name)) and not _is_shown(then.get(name)):
             text = f"the {name}, though nothing of its source that is recorded,"
-            yield from of_model or [Difference(text, one, other)]
+            yield from of_model or [PartDifference(text, one, other)]
         elif one is not None and other is not None and one[:1] == other[:1] == "{":
             yield from _options(one, other)
         else:
-            yield Difference(title, one, other)
+            yield PartDifference(title, one, other)
 
 
-def _changes(now: Mapping[str, str], then: Mapping[str, str]) -> Iterator[Difference]:
+def _changes(now: Mapping[str, str], then: Mapping[str, str]) -> Iterator[PartDifference]:
     for name in dict.fromkeys((*now, *then)):
         if now.get(name) != then.get(name):
-            yield Difference(name, now.get(name), then.get(name))
+            yield PartDifference(name, now.get(name), then.get(name))
 
 
-def _options(now: str, then: str) -> Iterator[Difference]:
+def _options(now: str, then: str) -> Iterator[PartDifference]:
     """The keys of two objects in JSON that differ."""
     with contextlib.suppress(ValueError):
         one, other = json.loads(now), json.loads(then)
         for name in dict.fromkeys((*one, *other)):
             if one.get(name) != other.get(name):
                 texts = (None if name not in e else json.dumps(e[name]) for e in (one, other))
-                yield Difference(f"the option `{name}`", *texts)
+                yield PartDifference(f"the option `{name}`", *texts)
 
 
 def _is_shown(part: Part | None) -> bool:

@@ -41,7 +41,7 @@ def spec_facts(built: ModelGraph, path: Path, options: Mapping[str, object]) -> 
             found |= {f"`{name}`": json.dumps(value, sort_keys=True, default=str)}
     # In an installed package it changes with the version.
     own = () if paths.in_installed_package() else (paths.registry(),)
-    return found | registry_facts(own)
+    return {**found, **registry_facts(own)}
 
 
 @cache

@@ -90,6 +90,8 @@ def test_damaged_entries_are_found_and_put_aside(cache):
     count, damaged = verify_entries(cache)
     assert (count, {each.key for each in damaged}) == (2, {SMALL, FILE})
     assert verify_entries(cache) == (0, [])
+    for path in cache.folder.glob("??/*"):
+        os.utime(path, (1, 1))
     assert remove_leftovers(cache) > 3
     assert [p for p in cache.folder.rglob("*") if p.is_file() and p.name != "ledger"] == []
 
@@ -104,6 +106,7 @@ def test_what_was_used_last_stays(cache):
     assert gone == [[SMALL], [SMALL], [SMALL], [], []]
     assert len(entries_to_prune(entries, keep=0)) == 2
     remove_entries(cache, entries_to_prune(entries, older=500))
+    assert remove_leftovers(cache) == 0, "locks may be held, and a seal belongs to its entry"
     assert [each.key for each in find_entries(cache)] == [FILE]
     assert not cache.record_path(SMALL).exists()
     assert cache.get(SMALL) is None

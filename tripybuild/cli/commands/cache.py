@@ -64,7 +64,10 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would go, and 
 
 @command
 def show_cache() -> CommandResult:
-    """Say where the cache is, how large it is, and whether the shared one answers."""
+    """Say where the cache is, and how large.
+
+    Where `TRIPYBUILD_REMOTE_CACHE` names one that machines share, it is asked whether it answers.
+    """
     from tripybuild.cache.remote import remote_cache  # noqa: PLC0415
 
     cache, entries = _opened()
@@ -82,7 +85,7 @@ def show_cache() -> CommandResult:
 
 @command
 def list_entries(*, kind: Kind = None, spec: Spec = None) -> CommandResult:
-    """List the entries, the one that was used last first: sizes, ages, what they were made for."""
+    """List entries, those used last first."""
     cache, entries = _opened()
     found = _chosen(entries, kind, spec)
     data = _totals(cache, entries) | {"entries": [_entry_data(each) for each in found]}
@@ -94,7 +97,10 @@ def list_entries(*, kind: Kind = None, spec: Spec = None) -> CommandResult:
 def show_entry(
     key: Annotated[str, typer.Argument(metavar="KEY", help="4 digits or more of its key.")],
 ) -> CommandResult:
-    """Show what made an entry: the parts of its key, and the spec and options it was for."""
+    """Show what made an entry.
+
+    These are the parts of its key, and the spec and options that it was made for first.
+    """
     from tripybuild.cache.catalog import find_entry  # noqa: PLC0415
 
     cache, entries = _opened()
@@ -112,7 +118,10 @@ def show_entry(
 
 @command
 def verify_cache() -> CommandResult:
-    """Hash every entry; put aside what is damaged, so that it is made again when it is needed."""
+    """Hash every entry; put aside damaged ones.
+
+    They are made again when they are needed.
+    """
     from tripybuild.cache.catalog import verify_entries  # noqa: PLC0415
 
     cache, _ = _opened()
@@ -140,7 +149,7 @@ def prune_cache(
     ] = None,
     dry_run: DryRun = False,
 ) -> CommandResult:
-    """Remove entries by age, size and number, and what is left of damaged ones."""
+    """Remove entries by age, size and number."""
     from tripybuild.cache.catalog import entries_to_prune  # noqa: PLC0415
 
     _, entries = _opened()
@@ -150,7 +159,7 @@ def prune_cache(
 
 @command
 def clear_cache(*, dry_run: DryRun = False) -> CommandResult:
-    """Remove all entries; what needs them compiles again."""
+    """Remove all entries."""
     return _remove(_opened()[1], is_trial=dry_run)
 
 
@@ -161,7 +170,10 @@ def export_cache(
     kind: Kind = None,
     spec: Spec = None,
 ) -> CommandResult:
-    """Write entries to one file, for a machine that no network reaches."""
+    """Write entries to one file.
+
+    It is for a machine that no network reaches.
+    """
     from tripybuild.cache.archive import export_entries, is_archive  # noqa: PLC0415
 
     check_overwrite(path, is_archive, "an archive of a cache")
@@ -179,7 +191,10 @@ def export_cache(
 def import_cache(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="The archive.")],
 ) -> CommandResult:
-    """Take the entries of an archive, once all of it is verified. They are programs: trust it."""
+    """Take entries from a file, all verified.
+
+    They are programs, and nothing says which machine made them: take what you trust.
+    """
     from tripybuild.cache.archive import import_entries  # noqa: PLC0415
 
     cache, _ = _opened()
