@@ -10,7 +10,24 @@ from typing import Any
 from tripybuild.errors.codes import CODES
 
 FILE, HEAD = "tiny.yaml", "tripybuild: 1\nmodel: tiny\n"
-CHECK = f"tripybuild check {FILE}"
+OPERATOR_FILE = "mine/double.yaml"
+OPERATOR_HEAD = """\
+tripybuild: 1
+op: double
+doc: Double each value.
+types: {T: [float32, int32]}
+inputs:
+  input: {type: "T[*S]", doc: The values.}
+outputs:
+  output: {type: "T[*S]", doc: The results.}
+"""
+# Where a text stands that has no name, and what is above it, by its key and that of its repair.
+HEADS = {
+    ("spec", "right"): (FILE, HEAD),
+    ("op", "right"): (OPERATOR_FILE, OPERATOR_HEAD),
+    ("python", "right"): ("tiny.py", ""),
+}
+CHECK = "tripybuild check {}"
 PLAIN = 'inputs: {x: "float32[B, 4]"}\noutputs: {y: relu(x)}\nranges: {B: {min: 1, max: 8}}\n'
 
 
@@ -22,7 +39,8 @@ class CodePage:
         code: The code.
         meaning: What it means, in a sentence.
         repair: How its cause is mended.
-        command: A command that fails with it; without one, there is no example.
+        cause: How it comes about, where no file and no command bring it about everywhere.
+        command: A command that fails with it, maybe behind others and `&&`.
         files: The files that the command needs, by name.
         repaired: What stands in them when it is mended, where they change.
         then: A command that has it no more; without one, the example is not mended in files.
@@ -31,6 +49,7 @@ class CodePage:
     code: str
     meaning: str
     repair: str
+    cause: str | None = None
     command: str | None = None
     files: dict[str, str] = field(default_factory=dict)
     repaired: dict[str, str] = field(default_factory=dict)
@@ -39,6 +58,8 @@ class CodePage:
     def lines(self) -> Iterator[str]:
         """The page for a terminal."""
         yield from (self.code, "", f"  {self.meaning}", "", "repair", f"  {self.repair}")
+        if self.cause is not None:
+            yield from ("", "cause", f"  {self.cause}")
         if self.command is not None:
             yield from ("", "example", *_texts(self.files), f"  $ {self.command}")
         if self.then is not None:
@@ -53,18 +74,17 @@ def read_page(code: str) -> CodePage:
     document, _ = parse(place.read_text(encoding="utf-8"), "examples.yaml")
     entries: Any = document.data if document else {}
     entry: dict[str, Any] = entries[code]
-    is_example = len(entry) > 1
-    if not is_example:
-        return CodePage(code, CODES[code], entry["repair"])
-    files = dict(entry.get("files", {}))
-    repaired = {}
-    if "spec" in entry or not files:
-        files[FILE] = HEAD + entry.get("spec", PLAIN)
-    if "right" in entry:
-        repaired[FILE] = HEAD + entry["right"]
-    command = entry.get("command", CHECK)
+    if "cause" in entry:
+        return CodePage(code, CODES[code], entry["repair"], entry["cause"])
+    files, repaired, main = dict(entry.get("files", {})), dict(entry.get("repaired", {})), FILE
+    for (wrong, right), (name, head) in HEADS.items():
+        if wrong in entry:
+            files[name], main = head + entry[wrong], name
+            repaired |= {name: head + entry[right]} if right in entry else {}
+    files = files or {FILE: HEAD + PLAIN}
+    command = entry.get("command", CHECK.format(main))
     then = entry.get("then", command if repaired else None)
-    return CodePage(code, CODES[code], entry["repair"], command, files, repaired, then)
+    return CodePage(code, CODES[code], entry["repair"], None, command, files, repaired, then)
 
 
 def _texts(files: dict[str, str]) -> Iterator[str]:

@@ -4,6 +4,7 @@ Values are kept by the place of the file's data that they are of, `("define", "e
 "scores")`, so that they stay where their keys go while the text changes.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -40,7 +41,9 @@ DEVICE = Roofline(HERE, "", {"float32": 1.0}, 1.0)
 MOST_PATHS = 4
 MOST_SEEN = 16  # different values of one place that are kept
 DEFAULT_VARIABLES = {"F": "float32"}
+_WORD = re.compile(r"\b[A-Za-z]\w*")
 _FAMILIES = ("like", "extends")
+_NO_CALLS = {"families", "foreign", TARGETS}  # whose names no snippet calls
 MOST_FOLDERS = 4  # above a declaration that are looked at for the root of its registry
 
 
@@ -206,7 +209,7 @@ def _check_declaration(analysis: Analysis, texts: Texts) -> list[Diagnostic]:
     files[own] = path
     wanted = {own, *(shown for shown in files if Path(shown).name == TARGETS)}
     wanted |= set(_families(analysis.document.data, files, overlay(texts)))
-    others = frozenset(Path(shown).stem for shown in files)
+    others = frozenset(_callable_names(files, analysis.text))
     reader = overlay({**texts, path: analysis.text})
     if not path.exists():  # it has a name, but was never saved
         _, found = validate(analysis.document, KINDS[analysis.kind or ""])
@@ -218,6 +221,18 @@ def _check_declaration(analysis: Analysis, texts: Texts) -> list[Diagnostic]:
         calls = CallResolver(others, frozenset({name}), BUILT_IN, others)
         found += _module_problems(module, calls)
     return first_problems(each for each in found if each.span is None or _is_of(each.span, path))
+
+
+def _callable_names(files: Mapping[str, Path], text: str) -> Iterator[str]:
+    """What snippets may call: operators and modules by their files, which are not read.
+
+    The capitals of a module are those that the text has.
+    """
+    words = set(_WORD.findall(text))
+    for shown, path in files.items():
+        if not _NO_CALLS & {*Path(shown).parts}:
+            yield path.stem
+            yield from (each for each in words if each != path.stem and each.lower() == path.stem)
 
 
 def _module_problems(module: ModuleDeclaration, calls: CallResolver) -> Sequence[Diagnostic]:

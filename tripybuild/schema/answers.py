@@ -108,13 +108,17 @@ class DeviceAnswer(_Answer):
 
 
 class CheckAnswer(_Answer):
-    """The answer of `tripybuild check --json`. A model that is refused has `diagnostics` alone."""
+    """The answer of `tripybuild check --json`. A model that is refused has `diagnostics` alone.
+
+    A file of a registry has a `kind`, and none of what only models have.
+    """
 
     path: str
-    model: str
-    weights: WeightsAnswer
-    device: DeviceAnswer
-    entries: list[EntryAnswer]
+    kind: str | None = Field(None, description="What a file of a registry declares.")
+    model: str | None = None
+    weights: WeightsAnswer | None = None
+    device: DeviceAnswer | None = None
+    entries: list[EntryAnswer] | None = None
     warnings: list[dict[str, Any]]
     seconds: float = Field(description="What the check took.")
 

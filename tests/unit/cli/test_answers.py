@@ -96,6 +96,7 @@ doctor
 doctor --timeout never
 new op cube --registry mine
 new model Tiny
+check mine/math/cube.yaml
 fmt mine --check
 fmt none
 gen --registry mine --package mine

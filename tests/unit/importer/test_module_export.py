@@ -105,6 +105,13 @@ def test_inputs_that_do_not_fit_are_refused() -> None:
     assert (wrong.code, wrong.span and wrong.span.path) == ("export-failed", __file__)
 
 
+def test_a_function_of_c_is_no_forward() -> None:
+    module = nn.Module()
+    module.forward = torch.special.bessel_j0
+    found = refused(module, torch.ones(2))
+    assert (found.code, "no function of Python" in found.message) == ("export-failed", True)
+
+
 class Namesake(nn.Module):
     """Its weight has the name of its input."""
 

@@ -7,6 +7,8 @@ import pytest
 from lsp_client import Client
 from test_language_server import place
 
+from tripybuild.language_server.analysis import Analysis
+from tripybuild.language_server.findings import find
 from tripybuild.manual.functions import function_text
 from tripybuild.schema.keys import key_text
 from tripybuild.schema.kinds import KINDS
@@ -53,6 +55,14 @@ def client(tmp_path_factory):
     yield found
     assert found.close() == 0
     assert not found.strange
+
+
+@pytest.mark.parametrize("folder", ["modules", "foreign", "families"])
+def test_declarations_that_call_others_have_no_problems(folder):
+    """Modules are called by names with a capital, and families are no names of snippets."""
+    for path in sorted((ROOT / "ops_registry" / folder).iterdir()):
+        found = find(Analysis(path, path.read_text(encoding="utf-8")), {})
+        assert found.diagnostics == [], path.name
 
 
 def test_an_operator_that_is_right_has_no_problems(client):

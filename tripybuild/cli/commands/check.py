@@ -1,8 +1,10 @@
 """`tripybuild check`: checks a model without a compiler, and says what it costs."""
 
+import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,11 +24,13 @@ from tripybuild.cli.options import (
     shape,
 )
 from tripybuild.cli.usage_errors import conflict
-from tripybuild.errors.diagnostics import DiagnosticError, render, text_of
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, render, text_of
 
 if TYPE_CHECKING:
     from tripybuild.compiler.check.check import ModelCheck
 
+_KINDS = re.compile(r"^(op|family|module|foreign|define|targets)[ ]*:", re.MULTILINE)
+_MODEL = re.compile(r"^(model|inputs|outputs|entries)[ ]*:", re.MULTILINE)
 PAUSE = 0.2  # seconds between two looks at the files
 DEPTH = 3
 
@@ -37,8 +41,8 @@ def check_model(
         Path,
         typer.Argument(
             metavar="SPEC|FILE.py:f",
-            help="The model's YAML file, or a function of a Python file, model.py:forward, which "
-            "runs that file.",
+            help="The model's YAML file, or one of a registry; or a function of a Python file, "
+            "model.py:forward, which runs that file.",
         ),
     ],
     *,
@@ -90,6 +94,8 @@ def check_model(
                 return _check_function(asked, inputs or [], seen, **how)
             chosen = {each.name: each.value for each in sizes or []}
             given = {"sizes": chosen, "weights": weights, "config": config}
+            if (kind := _declaration_kind(source)) is not None:
+                return _check_declaration(source, kind, {**given, "shapes": shapes})
             return _check_spec(source, registry, seen, **{**given, **how})
         except DiagnosticError as error:
             seen.update(Path(each.span.path) for each in error.diagnostics if each.span)
@@ -121,6 +127,49 @@ def _check_spec(
     return _result(path, found, depth, time.perf_counter() - began)
 
 
+def _declaration_kind(path: Path) -> str | None:
+    """What a file of a registry, or of definitions, declares; None of all others."""
+    from tripybuild.documents.document import LARGEST_FILE, read_text  # noqa: PLC0415
+    from tripybuild.schema.kinds import REGISTRY_KINDS  # noqa: PLC0415
+
+    try:
+        text = read_text(path, LARGEST_FILE)
+    except DiagnosticError:  # said where the model is read
+        return None
+    kinds, keys = set(_KINDS.findall(text)), set(_MODEL.findall(text))
+    if "model" in keys or (keys and not kinds - {"define", "targets"}):
+        return None
+    return next((each for each in REGISTRY_KINDS if each in kinds), "define" if kinds else None)
+
+
+def _check_declaration(path: Path, kind: str, flags: Mapping[str, object]) -> CommandResult:
+    """A file alone, with the families that it refines: milliseconds, where `gen` reads them all."""
+    from tripybuild.language_server.analysis import Analysis  # noqa: PLC0415
+    from tripybuild.language_server.findings import find  # noqa: PLC0415
+
+    for name, given in flags.items():
+        if given:
+            flag = f"--{name.replace('sizes', 'set')}"
+            raise conflict(f"`{path}` is no model, and takes no `{flag}`", None, flag)
+    began = time.perf_counter()
+    whole = path.resolve()
+    found = find(Analysis(whole, path.read_text(encoding="utf-8")), {}).diagnostics
+    if found:
+        raise DiagnosticError(*(_shown_at(each, whole, path) for each in found))
+    seconds = time.perf_counter() - began
+    hint = "`tripybuild gen` reads it with all others" if kind != "define" else "no model uses it"
+    data = {"path": str(path), "kind": kind, "warnings": [], "seconds": seconds}
+    return CommandResult(f"Checked `{path}` in {seconds:.2f}s; {hint}", data=data)
+
+
+def _shown_at(problem: Diagnostic, whole: Path, path: Path) -> Diagnostic:
+    """A problem with the path as it was typed."""
+    span = problem.span
+    if span is None or span.path != whole.as_posix():
+        return problem
+    return replace(problem, span=replace(span, path=path.as_posix()))
+
+
 def _check_function(
     asked: FunctionReference,
     inputs: Sequence[Any],
@@ -147,7 +196,7 @@ def _result(path: Path, found: "ModelCheck", depth: int, seconds: float) -> Comm
 
     warnings = [render(each, text_of, kind="warning") for each in found.warnings]
     text = f"Checked `{path}` in {seconds:.2f}s"
-    data = answer(path, found, seconds).model_dump()
+    data = answer(path, found, seconds).model_dump(exclude={"kind"})
     lines = report_lines(path, found, depth)
     return CommandResult("\n".join(lines), "\n\n".join([*warnings, text]), data)
 

@@ -182,6 +182,7 @@ def answer(path: Path, found: ModelCheck, seconds: float) -> CheckAnswer:
     device = found.device
     return CheckAnswer(
         path=path.as_posix(),
+        kind=None,
         model=found.built.name,
         weights=_weights(found),
         device=DeviceAnswer(

@@ -105,6 +105,8 @@ def _code(name: str) -> CommandResult:
     page = read_page(name)
     data: dict[str, object] = {"kind": "code", "code": name, "text": page.meaning}
     data["repair"] = page.repair
+    if page.cause is not None:
+        data["cause"] = page.cause
     if page.command is not None:
         data["example"] = {"command": page.command, "files": page.files}
     if page.then is not None:

@@ -319,9 +319,12 @@ def _named_sizes(owner: str, info: InputInfo) -> dict[int, Any]:
 
 def _bind(module: "torch.nn.Module", request: ModuleInputs) -> dict[str, Any]:
     """The inputs by parameter of `forward`."""
-    signature = inspect.signature(module.forward)
     try:
+        signature = inspect.signature(module.forward)
         bound = signature.bind(*request.args, **request.kwargs)
+    except ValueError as error:  # of a function of C
+        message = f"`{type(module).__name__}.forward` is no function of Python: {error}"
+        raise DiagnosticError(Diagnostic("export-failed", message)) from error
     except TypeError as error:
         message = f"`{type(module).__name__}.forward` cannot be called with these inputs: {error}"
         hint = f"it takes `{signature}`"
