@@ -94,7 +94,7 @@ class CommandLine:
             commands: Mapping[str, Any] | None = getattr(command, "commands", None)
             plain = list(_options(self, command, at, found, stops=commands is not None))
             if commands is None:
-                _arguments(command, plain, found)
+                _arguments(self, command, plain, found)
                 return found
             if not plain:
                 found.missing_command = found.path[-1][1]
@@ -170,18 +170,25 @@ def _letters(
     return 0
 
 
-def _arguments(command: Any, words: Sequence[Word], found: ParsedWords) -> None:
-    """Give words to arguments in order; the last of them may take many."""
+def _arguments(line: CommandLine, command: Any, words: Sequence[Word], found: ParsedWords) -> None:
+    """Give words to arguments in order; the last of them may take many.
+
+    Where there are more words than arguments, what follows an option that is not known is most
+    likely its value.
+    """
+    wanted = [each for each in command.params if each.param_type_name == "argument"]
     left = list(words)
-    for each in command.params:
-        if each.param_type_name == "argument":
+    unknown = {word.place for _, word, _ in found.unknown if "=" not in line.words[word.place]}
+    if all(each.nargs != -1 for each in wanted):
+        values = [word for word in left if word.place - 1 in unknown]
+        for word in values[: max(0, len(left) - sum(each.nargs for each in wanted))]:
+            left.remove(word)
+    for each in wanted:
+        if left:
             count = len(left) if each.nargs == -1 else each.nargs
             taken, left = left[:count], left[count:]
-            if taken:
-                found.values[each.name] = [(word, word) for word in taken]
-    # What follows an option that is not known is most likely its value.
-    unknown = {word.place for _, word, _ in found.unknown}
-    found.extra += [word for word in left if word.place - 1 not in unknown]
+            found.values[each.name] = [(word, word) for word in taken]
+    found.extra += left
 
 
 def _names(parameter: Any) -> list[str]:

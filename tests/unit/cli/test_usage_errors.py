@@ -132,6 +132,26 @@ def test_all_wrong_words_are_said_at_once(cli):
     assert lines[1].startswith("<command line>:1:34: ")
 
 
+@pytest.mark.parametrize(
+    ("words", "count"),
+    [
+        ("check --shape B=2 m.yaml", 1),
+        ("check m.yaml --shape B=2", 1),
+        ("check --shape=B=2 m.yaml n.yaml", 2),
+        ("check --wach m.yaml", 1),
+        ("compare --tolerance 3 --tolerant 4 a b", 2),
+        ("compare --tolerance 3 a b c", 2),
+        ("bench --round 3 a.tpb b.tpb", 1),
+    ],
+)
+def test_what_follows_an_unknown_option_is_its_value(cli, words, count):
+    """Where there are more words than arguments, before these and behind them."""
+    _, out, _ = cli(*shlex.split(words), "--json")
+    codes = [each["code"] for each in json.loads(out)["diagnostics"]]
+    assert codes[0] == "unknown-option"
+    assert len(codes) == count
+
+
 def test_words_are_read_as_click_reads_them():
     """Values in words of their own, behind `=`, behind a letter, and words behind `--`."""
     root = typer.main.get_command(entry.app)
