@@ -197,10 +197,16 @@ class DifferenceAnswer(_Answer):
     agrees: bool
     largest: float
     average: float
-    relative: float = Field(description="The largest, as a part of the element of B.")
+    relative: float = Field(
+        description="The largest part of an element of B, or of the root mean square if that is "
+        "more: what a relative tolerance bounds."
+    )
     of_rms: float = Field(description="The largest, as a part of the root mean square of B.")
     cosine: float | None
-    ulps: int | None = Field(description="Numbers of the coarser dtype between two elements.")
+    ulps: int | None = Field(
+        description="Numbers of the coarser dtype between two elements, of those in B that are as "
+        "large as the root mean square."
+    )
     unequal: int = Field(description="Elements that are not the same.")
     outside: int = Field(description="Elements beyond the tolerance.")
     nan: list[int]

@@ -1,12 +1,14 @@
 """Comparison of two programs on the same inputs, drawn for several sizes and seeds, or given."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
 from tripybuild.artifact.call_signature import Array, CallSignature
 from tripybuild.compiler.check.check import corner_sizes
+from tripybuild.compiler.lowering.specialize import sizes_name
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.schema.files import ToleranceEntry
 from tripybuild.targets.drawn_inputs import call_sizes, draw_inputs
@@ -115,8 +117,38 @@ def draw_calls(one: Program, other: Program, choice: InputChoice) -> Iterator[Ca
 def compare_call(
     one: Program, other: Program, call: CallInputs, within: ToleranceEntry
 ) -> CallDifference:
-    """Call both, and compare what they give."""
-    return compare_results(call, one.run(call.arrays), other.run(call.arrays), within)
+    """Call both, and compare what they give.
+
+    Raises:
+        DiagnosticError: One of them cannot be called; it says which, and with what.
+    """
+    results = [run_side(*side, call) for side in (("A", one), ("B", other))]
+    return compare_results(call, results[0], results[1], within)
+
+
+def run_side(side: str, program: Program, call: CallInputs) -> Outputs:
+    """Call one of two programs.
+
+    Raises:
+        DiagnosticError: It cannot be called; it says which, and with what.
+    """
+    try:
+        return program.run(call.arrays)
+    except DiagnosticError as error:
+        sizes = f" with {sizes_name(call.sizes)}" if call.sizes else ""
+        note = f"{side} is `{program.name}`, called{sizes} and inputs of the seed {call.seed}"
+        found = (replace(each, notes=(*each.notes, note)) for each in error.diagnostics)
+        raise DiagnosticError(*map(partial(_hint_below, program), found)) from error
+
+
+def _hint_below(program: Program, found: Diagnostic) -> Diagnostic:
+    """What may be wrong with integers that are drawn, where nothing else is known."""
+    if found.hint is not None or program.signature is None:
+        return found
+    inputs = program.signature.inputs.items()
+    name = next((name for name, each in inputs if each.dtype.kind == "integer"), None)
+    hint = f"integers are drawn as 1: `--below {name}=N` draws `{name}` from 0 to N - 1"
+    return found if name is None else replace(found, hint=hint)
 
 
 def compare_results(

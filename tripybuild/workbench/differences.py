@@ -50,11 +50,12 @@ class ArrayDifference:
         dtypes: Both dtypes, by name.
         greatest: The largest difference of two finite elements.
         average: The mean of all those.
-        relative: The largest one as a part of the element that is compared with.
+        relative: The largest part of an element, or of the root mean square where that is more:
+            what a relative tolerance bounds.
         scaled: The largest one as a part of the root mean square.
         cosine: That of the angle between both as vectors; None where one is zero.
-        ulps: The most numbers of the coarser dtype that lie between two elements; None of those
-            that are no floats.
+        ulps: The most numbers of the coarser dtype that lie between two elements, of those that
+            are as large as the root mean square; None of those that are no floats.
         unequal: How many elements are not the same.
         outside: How many are beyond the tolerance.
         nans: How many are NaN on either side.
@@ -143,8 +144,8 @@ def compare_arrays(name: str, one: Array, other: Array, within: ToleranceEntry) 
         rms = _root_mean_square(b)
         limit = within.absolute + within.relative * np.maximum(np.abs(b), rms)
         outside = ~same & ~(finite & (apart <= limit))
-        relative = np.where(finite & (b != 0), apart / np.abs(b), 0.0)
         scale = rms or _root_mean_square(a) or 1.0
+        relative = np.where(finite, apart / np.maximum(np.abs(b), scale), 0.0)
     witness = None
     if outside.any():
         index = tuple(int(i) for i in np.argwhere(outside)[0])
@@ -157,7 +158,7 @@ def compare_arrays(name: str, one: Array, other: Array, within: ToleranceEntry) 
         relative=_largest(relative),
         scaled=_largest(apart) / scale,
         cosine=_cosine(a[finite], b[finite]),
-        ulps=_ulps(one, other, finite),
+        ulps=_ulps(one, other, finite & (np.abs(b) >= rms)),
         unequal=int(np.count_nonzero(~same)),
         outside=int(np.count_nonzero(outside)),
         nans=(int(np.isnan(a).sum()), int(np.isnan(b).sum())),
@@ -228,13 +229,13 @@ def _cosine(a: Array, b: Array) -> float | None:
     return float(min(1.0, a.ravel() @ b.ravel() / np.sqrt((a * a).sum() * (b * b).sum())))
 
 
-def _ulps(one: Array, other: Array, finite: Array) -> int | None:
+def _ulps(one: Array, other: Array, where: Array) -> int | None:
     """How many numbers of the coarser dtype lie between elements: their codes are in order."""
     floats = [each for each in map(_kind, (one, other)) if issubclass(each, floating)]
-    if len(floats) != 2 or not finite.any():
+    if len(floats) != 2 or not where.any():
         return None
     coarse = finest_common(floats).numpy
-    codes = [_ordered(each[finite].astype(coarse)) for each in (one, other)]
+    codes = [_ordered(each[where].astype(coarse)) for each in (one, other)]
     return int(np.abs(codes[0] - codes[1]).max())
 
 

@@ -178,6 +178,22 @@ def test_what_cannot_be_compared_is_said(cli, words, message):
     assert "Traceback" not in err
 
 
+def test_a_call_that_fails_says_which_side_and_which_corner(cli):
+    """Of a cache, whose last position and longest input are too much together."""
+    text = WIDE.replace("x: float32[B, 5]", "at: int32[()]\n  x: float32[B, 5]")
+    text = text.replace("tanh(x)", "x + gather(ones([8], float32), 0, at + arange(B, int32))[0]")
+    Path("cache.yaml").write_text(text)
+    code, out, err = cli("compare", f"cache.yaml@{ORT}", "@reference", "--corners")
+    assert (code, out) == (1, "")
+    assert "note: B is `cache.yaml@reference`, called with B=8 and inputs of the seed 0" in err
+    assert "hint: integers are drawn as 1: `--below at=N`" in err
+    Path("wide.yaml").write_text(WIDE)
+    code, _, err = cli("compare", "curve.yaml@reference", "wide.yaml@reference")
+    assert (code, "note: B is `wide.yaml@reference`, called with B=3" in err) == (1, True)
+    code, _, err = cli("compare", "curve.yaml@")
+    assert (code, "`curve.yaml@` names no target behind its `@`" in err) == (2, True)
+
+
 def test_differences_of_steps_begin_where_a_fault_was_planted(cli):
     """Steps before it are the same, and `graph` shows the numbers; branches need fewer cuts."""
     Path("right.yaml").write_text(chain({17: "{} * 1.25", 20: "{0} + exp(tanh({0}))"}))

@@ -32,6 +32,8 @@ def test_elements_near_zero_are_measured_against_the_tensor():
     assert compare_arrays("y", other + np.float32([0, 5e-4]), other, NEAR).agrees
     assert not compare_arrays("y", other + np.float32([0, 5e-3]), other, NEAR).agrees
     assert not compare_arrays("y", np.float32([1e-9]), np.float32([0]), NEAR).agrees
+    found = compare_arrays("y", np.float32([100, 1e-9]), np.float32([100, -1e-12]), NEAR)
+    assert (found.ulps, found.relative < 1e-10) == (0, True)
 
 
 @pytest.mark.parametrize("kind", ["float16", "float32", "float64", "bfloat16", "float8_e4m3fn"])

@@ -10,6 +10,7 @@ import typer
 from tripybuild.cli.command import FAILED, CommandResult, command
 from tripybuild.cli.console import json_text, write_note
 from tripybuild.cli.interrupts import native_call
+from tripybuild.cli.number_table import number_table
 from tripybuild.cli.options import (
     Below,
     ConfigFile,
@@ -258,11 +259,7 @@ def difference_table(found: "Sequence[ArrayDifference]") -> Iterator[str]:
         "unequal",
         "outside",
     )
-    rows = [head, *(_cells(each) for each in found)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
-    for name, type, *others in rows:
-        cells = (text.rjust(width) for text, width in zip(others, widths[2:], strict=True))
-        yield f"  {name.ljust(widths[0])}  {type.ljust(widths[1])}  {'  '.join(cells)}".rstrip()
+    yield from number_table(head, [_cells(each) for each in found])
 
 
 def _cells(each: "ArrayDifference") -> tuple[str, ...]:
