@@ -3,14 +3,15 @@
 They are counted on an operation's declaration: a multiplication and an addition are two. What a
 declaration does not say follows from it: the operations of its decomposition, or one for each
 element of the results; the bytes of its inputs and outputs. A body counts as often as its operation
-is declared to run it; where data decides that, it counts once, which is one turn of a loop, and
-both branches of a choice.
+is declared to run it; where data decides that, it counts once, which is one turn of a loop. Of
+branches, of which one runs, the larger counts.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tripybuild.frontend.decompose import cached_decomposition
+from tripybuild.symbolic.dims import maximum
 from tripybuild.trace.constants import Constant
 from tripybuild.trace.generated_code import cost_function, decomposition_function
 from tripybuild.trace.graph import Graph
@@ -39,8 +40,19 @@ def cost(operation: TraceOp) -> Cost:
         return own
     counted = cost_function(type(operation), "turns")
     turns: Size = 1 if counted is None else counted(operation)
-    inside = sum((cost(e) for body in operation.bodies() for e in body.operations), Cost())
+    bodies = [sum(map(cost, body.operations), Cost()) for body in operation.bodies()]
+    if has_branches(operation):
+        largest = (maximum(*(getattr(e, name) for e in bodies)) for name in ("flops", "bytes"))
+        return own + Cost(*largest)
+    inside = sum(bodies, Cost())
     return own + Cost(turns * inside.flops, turns * inside.bytes)
+
+
+def has_branches(operation: TraceOp) -> bool:
+    """Whether one of its bodies runs, and not all: each gives what the operation gives."""
+    given = [each.type for each in operation.outputs]
+    results = [[each.type for each in body.results] for body in operation.bodies()]
+    return len(results) > 1 and all(each == given for each in results)
 
 
 def has_unknown_turns(operation: TraceOp) -> bool:

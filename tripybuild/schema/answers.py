@@ -83,7 +83,9 @@ class EntryAnswer(_Answer):
     corners: list[CornerAnswer]
     memory: Quantity = Field(description="Bytes of activations where most are held.")
     mesh: MeshAnswer | None = None
-    uncounted: int = Field(description="Branches and loops that data decides; bodies count once.")
+    uncounted: int = Field(
+        description="Branches and loops of data: one turn, or the larger branch."
+    )
     parts: list[PartAnswer]
 
 

@@ -26,6 +26,7 @@ from tripybuild.weights import safetensors
 REGISTERED = 2  # what NumPy says of the dtypes of ml_dtypes
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 READERS = (".npy", ".npz", ".safetensors")
+WRITERS = (".npz", ".safetensors")
 NPY_HEADERS: Mapping[tuple[int, int], Callable[..., Any]] = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
@@ -156,6 +157,20 @@ def _from_raw_bytes(raw: Array, path: Path, name: str, dtype: DType | None) -> A
     return np.frombuffer(raw.tobytes(), dtype).reshape(raw.shape).copy()
 
 
+def check_output(path: Path) -> None:
+    """Refuse a name that reads as a file's of another kind, before there is anything to write.
+
+    Raises:
+        DiagnosticError: It has another suffix, and is no folder.
+    """
+    suffix = path.suffix[1:]
+    if path.suffix in WRITERS or path.is_dir() or not (suffix.isalpha() or path.is_file()):
+        return
+    message = f"`{path}` cannot be written: it is not of a kind that can be"
+    hint = f"name a file that ends in {' or '.join(WRITERS)}, or a folder, for a .npy file each"
+    raise DiagnosticError(Diagnostic("output-unwritable", message, hint=hint))
+
+
 def write(path: Path, arrays: Mapping[str, Array]) -> tuple[str, ...]:
     """Write tensors to a `.npz` or safetensors file, or each to a `.npy` file in a folder.
 
@@ -173,6 +188,7 @@ def write(path: Path, arrays: Mapping[str, Array]) -> tuple[str, ...]:
             raise DiagnosticError(Diagnostic("output-unwritable", message)) from error
         _write_file(path, content)
         return ()
+    check_output(path)
     raw = tuple(name for name, array in arrays.items() if array.dtype.isbuiltin == REGISTERED)
     for name in arrays:
         if not NAME.fullmatch(name):  # an executable from elsewhere may name its outputs so

@@ -380,6 +380,10 @@ def test_outputs_that_numpy_lacks_are_named(cli, folder):
     text = cli("run", "double.tpb", "--input", "x=x.npy", "--output", "out")[2]
     assert "`y` (bfloat16)" in text
     assert "hint: a .safetensors file" in text
+    for output in ("y.bin", "y.npy", "double.yaml"):
+        code, _, err = cli("run", "double.tpb", "--input", "x=x.npy", "--output", output)
+        assert (code, "name a file that ends in .npz or .safetensors" in err) == (1, True), err
+        assert (folder / output).is_file() == (output == "double.yaml")
 
 
 def test_values_that_json_lacks_are_texts(cli, folder):

@@ -86,6 +86,11 @@ HAND_WORKED = {
     "a loop that data ends": (
         lambda: tp.while_loop(lambda s: s < 9.0, lambda s: s * s, [given()]), 2, 4 * 2 + 9 + 8,
     ),
+    # of a product and of two, two; each reads a row, or two, and writes one
+    "a branch": (
+        lambda: tp.cond(given(dtype="bool"), squared, lambda x: x * x * x, [given(6)]),
+        12, 1 + 4 * (6 + 6) + 4 * (6 + 6 + 6 + 6 + 6),
+    ),
     "symbols": (lambda: given(B, 3) @ given(3, 5), B * 30, B * 32 + 60),
 }  # fmt: skip
 

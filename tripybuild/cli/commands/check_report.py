@@ -71,7 +71,7 @@ def _entry_lines(each: EntryCheck, depth: int) -> Iterator[str]:
     if each.costs.inside:
         many, noun = each.costs.inside, "branch or loop"
         verb = f"{noun} is" if many == 1 else "branches or loops are"
-        yield f"\n{many} {verb} among it that data decides: bodies count once, as for one turn"
+        yield f"\n{many} {verb} among it that data decides: one turn, or the larger branch, counts"
 
 
 def _mesh_rows(mesh: MeshAnswer, each: EntryCheck) -> dict[str, str]:

@@ -161,6 +161,8 @@ def _lines(times: "OperationTimes", target: str, top: int, depth: int) -> Iterat
     for title, seconds in whole.items():
         of_call = f"{seconds / times.call:7.1%} of a call" if times.call else ""
         yield f"  {title:16}  {format_seconds(seconds):>8}  {of_call}".rstrip()
+    if max(times.measured, times.total) > times.call:
+        yield "  counters take time, too: the tables show parts of what is in kernels"
     kinds = {
         "part": times.by(lambda node: _part_name(node.part, depth)),
         "operator": times.by(lambda node: node.label),

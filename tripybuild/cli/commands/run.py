@@ -86,6 +86,10 @@ def run_executable(
         from tripybuild.packages.libraries import register_packages  # noqa: PLC0415
 
         register_packages(registry)
+    if output is not None:
+        from tripybuild.weights.array_files import check_output  # noqa: PLC0415
+
+        check_output(output)
     if state is not None:
         check_other_file(state, output)
     begin_phase("load the executable")
