@@ -36,11 +36,16 @@ def number_table(
         yield _title(row, texts)
         for name, number in zip(head[texts:], row[texts:], strict=False):
             if number:
-                yield f"{INDENT * 2}{name.ljust(longest)}{GAP}{number}"
+                yield f"{_left(row)}{INDENT}{name.ljust(longest)}{GAP}{number}"
 
 
 def _title(row: Sequence[str], texts: int) -> str:
     return INDENT + GAP.join(each for each in row[:texts] if each)
+
+
+def _left(row: Sequence[str]) -> str:
+    """What a title is indented by."""
+    return INDENT + " " * (len(row[0]) - len(row[0].lstrip()))
 
 
 def _aligned(rows: Sequence[Sequence[str]], texts: int, indent: str) -> Iterator[str]:

@@ -6,11 +6,13 @@ from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tripybuild.cli.command import FAILED, CommandResult, command
+from tripybuild.cli.console import terminal_width
 from tripybuild.cli.function_reference import program
 from tripybuild.cli.interrupts import native_call
 from tripybuild.cli.number_table import number_table
@@ -348,7 +350,8 @@ def _lines(run: Mapping[str, Any]) -> Iterator[str]:
         ratio = each["ratio"]
         low, high = ratio["interval"]
         between = f"{low:.3f} to {high:.3f} in {CONFIDENCE:.0%} of resamples"
-        yield f"  {each['name']} takes {ratio['value']:.3f} times {ratio['to']} ({between})"
+        line = f"{each['name']} takes {ratio['value']:.3f} times {ratio['to']} ({between})"
+        yield from wrap(line, terminal_width(), initial_indent="  ", subsequent_indent="    ")
 
 
 def _cells(each: Mapping[str, Any]) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tripybuild.artifact.manifest_schema import tensor_text
 from tripybuild.cli.console import table_lines
+from tripybuild.cli.number_table import number_table
 from tripybuild.compiler.check.check import Corner, EntryCheck, ModelCheck
 from tripybuild.compiler.check.costs import PartCost
 from tripybuild.compiler.check.devices import Roofline
@@ -115,13 +116,8 @@ def _shapes_text(corner: Corner, names: Sequence[str]) -> str:
 
 def _cost_lines(rows: Sequence[PartCost], depth: int) -> Iterator[str]:
     """The table of parts, where parts that have all of what they are in are one row with it."""
-    table = [COLUMNS]
-    shown = list(_levels(rows))
-    table += [_cells(part, name, level) for part, name, level in shown if level <= depth]
-    widths = [max(len(row[column]) for row in table) for column in range(len(COLUMNS))]
-    for first, *others in table:
-        cells = (text.rjust(width) for text, width in zip(others, widths[1:], strict=True))
-        yield f"  {first.ljust(widths[0])}  {'  '.join(cells)}"
+    shown = [each for each in _levels(rows) if each[2] <= depth]
+    yield from number_table(COLUMNS, [_cells(*each) for each in shown], texts=1)
 
 
 def _levels(rows: Sequence[PartCost]) -> Iterator[tuple[PartCost, str, int]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tripybuild.cli.command import CommandResult, command
+from tripybuild.cli.console import terminal_width
 from tripybuild.cli.interrupts import native_call
 from tripybuild.cli.options import (
     Below,
@@ -170,9 +171,9 @@ def _lines(times: "OperationTimes", target: str, top: int, depth: int) -> Iterat
     }
     for title, rows in kinds.items():
         yield ""
-        yield from share_table(title, rows, times.total, top)
+        yield from share_table(title, rows, times.total, top, terminal_width())
     yield ""
-    yield from share_table("kernel", _kernel_rows(times), times.total, top)
+    yield from share_table("kernel", _kernel_rows(times), times.total, top, terminal_width())
     if times.note:
         yield f"\n{times.note}"
 

@@ -14,6 +14,7 @@ INDENT = "  "
 WIDTH = 120
 LEAST_TEXT = 12  # columns, below which what a step does is not shown
 BAR = 20  # columns of the largest share
+NUMBERS = 27  # columns of a time, a share and a count
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,12 +163,19 @@ def _padded(texts: Sequence[str]) -> list[str]:
 
 
 def _fitted(row: TextRow, width: int) -> str:
-    text = row.text if len(row.text) <= width else row.short or row.text
+    return _cut(row.text if len(row.text) <= width else row.short or row.text, width)
+
+
+def _cut(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: width - 3]}..."
 
 
 def share_table(
-    title: str, rows: Sequence[tuple[str, float, int]], whole: float, top: int
+    title: str,
+    rows: Sequence[tuple[str, float, int]],
+    whole: float,
+    top: int,
+    columns: int = WIDTH,
 ) -> Iterator[str]:
     """Rows with their seconds, their shares of a whole, how many each is, and a bar.
 
@@ -176,15 +184,17 @@ def share_table(
         rows: Names, seconds and counts, the largest first.
         whole: The seconds of all.
         top: How many are shown.
+        columns: Those of the terminal; names are cut, and there are no bars, where it is narrow.
     """
-    shown = rows[:top]
+    room = max(columns - NUMBERS, LEAST_TEXT)
+    shown = [(_cut(name, room), seconds, count) for name, seconds, count in rows[:top]]
     if not shown:
         return
-    width = max(len(title), *(len(name) for name, _, _ in shown))
+    width = max(len(title), *(len(name) for name, *_ in shown))
     yield f"{title.ljust(width)}       time   share  count"
     largest = shown[0][1] or 1.0
     for name, seconds, count in shown:
-        bar = "#" * round(BAR * seconds / largest)
+        bar = "#" * round(BAR * seconds / largest) if width + NUMBERS + 2 + BAR <= columns else ""
         share = seconds / whole if whole else 0.0
         text = f"{name.ljust(width)}  {format_seconds(seconds):>9}  {share:6.1%}  {count:5}  {bar}"
         yield text.rstrip()
