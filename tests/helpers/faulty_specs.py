@@ -1,21 +1,12 @@
 """Specs with a fault that was planted."""
 
+from unary_operator import unary_operator
+
 REFERENCE, ORT = "reference", "cpu:onnxruntime"
 STEPS = 30
-WRONG_LOWERING = """\
-tripybuild: 1
-op: triple
-doc: Three times each value, but for ONNX.
-types:
-  T: [float32, float16]
-inputs:
-  input:
-    type: T[*S]
-    doc: The values.
-outputs:
-  output:
-    type: T[*S]
-    doc: The results.
+WRONG_LOWERING = unary_operator(
+    "triple",
+    """\
 reference: input * 3
 lower:
   tensorrt: |
@@ -23,11 +14,12 @@ lower:
     return trt.element_wise(*trt.align(input, factor), "kPROD")
   stablehlo: hlo.multiply(input, 3.0)
   onnx: input * 3.5
-sample: {S: [2]}
 examples:
   - call: triple([1.0])
     gives: [3.0]
-"""
+""",
+    dtypes="float32, float16",
+)
 
 
 def chain(changes=(), head="", types=""):

@@ -20,13 +20,14 @@ lower:
 SUM = SUM_BUT_ONNX + "  onnx: onnx.Add(input, input)\n"
 
 
-def unary_operator(name, rest, sizes="[2, 3]"):
+def unary_operator(name, rest, sizes="[2, 3]", dtypes="float32"):
     """The text of an operator file.
 
     Args:
         name: The operator.
         rest: The keys beside types, documents and the sample.
         sizes: The shape of the sample.
+        dtypes: What it takes.
     """
     head = f"tripybuild: 1\nop: {name}\ndoc: Change each value.\n"
-    return f"{head}{TYPES}{rest}sample: {{S: {sizes}}}\n"
+    return f"{head}{TYPES.replace('float32', dtypes)}{rest}sample: {{S: {sizes}}}\n"

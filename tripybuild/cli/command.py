@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -61,9 +61,14 @@ def command(work: Callable[..., CommandResult]) -> Callable[..., None]:
     """Make a function that answers a command of Typer.
 
     One that prints while it works takes `json` itself, to be silent then, and `form`, to show
-    diagnostics.
+    diagnostics. A parameter that is a `NamedTuple` is options that several commands have.
     """
-    own = inspect.signature(work)
+    groups = {
+        name: each.annotation
+        for name, each in inspect.signature(work).parameters.items()
+        if hasattr(each.annotation, "_fields")
+    }
+    own = _ungrouped(work, groups)
     shared = {
         "verbose": (Verbose, False),
         "quiet": (Quiet, False),
@@ -82,7 +87,7 @@ def command(work: Callable[..., CommandResult]) -> Callable[..., None]:
                 silent = quiet or json
                 how = {"silent": silent, "verbose": verbose}
                 with show_progress(work.__name__, options, **how):
-                    return work(**options)
+                    return work(**_grouped(options, groups))
 
         line_guard.quiet = quiet
         code = conclude(shown_work, json=json, form=form)
@@ -98,6 +103,32 @@ def command(work: Callable[..., CommandResult]) -> Callable[..., None]:
     run.__signature__ = signature  # type: ignore[attr-defined]
     run.__annotations__ = {name: each.annotation for name, each in signature.parameters.items()}
     return run
+
+
+def _ungrouped(work: Callable[..., Any], groups: Mapping[str, Any]) -> inspect.Signature:
+    """The signature of a function, with the fields of groups in the place of these."""
+    own = inspect.signature(work)
+    parameters: list[inspect.Parameter] = []
+    for name, each in own.parameters.items():
+        parameters += _fields(groups[name]) if name in groups else [each]
+    return own.replace(parameters=parameters)
+
+
+def _fields(kind: Any) -> Iterator[inspect.Parameter]:
+    """The fields of a group as options."""
+    for name, annotation in get_type_hints(kind, include_extras=True).items():
+        how = {"default": kind._field_defaults[name], "annotation": annotation}
+        yield inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, **how)
+
+
+def _grouped(options: Mapping[str, Any], groups: Mapping[str, Any]) -> dict[str, Any]:
+    """Options, of which some are fields of groups."""
+    left = dict(options)
+    made = {
+        name: kind(**{field: left.pop(field) for field in kind._fields})
+        for name, kind in groups.items()
+    }
+    return left | made
 
 
 @contextmanager

@@ -4,13 +4,11 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 
 import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from tripybuild.cli.main import main
 from tripybuild.process import paths
 
 SPEC = """
@@ -47,23 +45,6 @@ define:
     outputs:
       out: x + relu(up(x)) * 0.0
 """
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path / "cache"))
-    (tmp_path / "readers.yaml").write_text(SPEC, encoding="utf-8")
-
-    def call(*words, code=0):
-        monkeypatch.setattr(sys, "argv", ["tripybuild", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        captured = capsys.readouterr()
-        assert (ended.value.code or 0) == code, captured.err
-        return captured.out if not code else captured.err
-
-    return call
 
 
 def test_equal_parts_are_one_and_their_numbers_are_sums(run):

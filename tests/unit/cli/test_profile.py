@@ -1,54 +1,16 @@
 """`tripybuild profile`: kernels of engines as operations of the spec."""
 
 import json
-import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
+from block_specs import block_spec
 
-from tripybuild.cli.main import main
 from tripybuild.process import paths
 
-SPEC = """
-tripybuild: 1
-model: readers
-inputs:
-  lines: float32[B, 64]
-ranges:
-  B: {min: 1, opt: 64, max: 128}
-parts:
-  blocks: block * 2
-outputs:
-  scores: blocks(lines)
-define:
-  block:
-    inputs:
-      x: float32[B, 64]
-    parts:
-      up: Linear(64, 256)
-      down: Linear(256, 64)
-    outputs:
-      out: x + down(relu(up(x)))
-"""
+SPEC = block_spec(64, 256, opt=64, most=128)
 PRODUCTS = {f"blocks.{n}.{name}:linear" for n in range(2) for name in ("up", "down")}
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path / "cache"))
-    (tmp_path / "readers.yaml").write_text(SPEC, encoding="utf-8")
-
-    def call(*words, code=0):
-        monkeypatch.setattr(sys, "argv", ["tripybuild", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        captured = capsys.readouterr()
-        assert (ended.value.code or 0) == code, captured.err + captured.out
-        return captured.out if not code else captured.err
-
-    return call
 
 
 def check(found):

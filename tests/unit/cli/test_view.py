@@ -9,6 +9,7 @@ from io import BytesIO
 
 import headless_browser
 import pytest
+from block_specs import block_spec
 
 from tripybuild.cli.main import main
 from tripybuild.workbench.drawing.model_source import spec_drawings
@@ -19,26 +20,7 @@ from tripybuild.workbench.viewer.local_server import LocalServer
 needs_page = pytest.mark.skipif(
     find_spec(viewer.PACKAGE) is None, reason="ai-edge-model-explorer is not installed"
 )
-SPEC = """
-tripybuild: 1
-model: readers
-inputs:
-  lines: float32[B, 8]
-ranges:
-  B: {min: 1, opt: 4, max: 32}
-parts:
-  blocks: block * 2
-outputs:
-  scores: blocks(lines)
-define:
-  block:
-    inputs:
-      x: float32[B, 8]
-    parts:
-      up: Linear(8, 8)
-    outputs:
-      out: x + relu(up(x))
-"""
+SPEC = block_spec(8, 8, opt=4, most=32)
 CENTER = """(() => {{
   const found = [...document.querySelectorAll({selector})].find((e) => {test});
   const box = found.getBoundingClientRect();

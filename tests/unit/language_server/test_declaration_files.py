@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from lsp_client import Client
 from test_language_server import place
+from unary_operator import unary_operator
 
 from tripybuild.language_server.analysis import Analysis
 from tripybuild.language_server.findings import find
@@ -14,20 +15,9 @@ from tripybuild.schema.keys import key_text
 from tripybuild.schema.kinds import KINDS
 
 ROOT = Path(__file__).resolve().parents[3]
-CUBE = """\
-tripybuild: 1
-op: cube
-doc: Raise each value to its third power.
-types:
-  T: [float32, float16]
-inputs:
-  input:
-    type: T[*S]
-    doc: The values.
-outputs:
-  output:
-    type: T[*S]
-    doc: The cubes, element by element.
+CUBE = unary_operator(
+    "cube",
+    """\
 requires:
   rank: len(S) <= 4
 reference: np.power(input, 3)
@@ -40,7 +30,9 @@ examples:
     gives: [8.0, -27.0]
   - call: cube(ones([1, 1, 1, 1, 1]))
     fails: rank
-"""
+""",
+    dtypes="float32, float16",
+)
 NAME = "own/math/cube.yaml"
 
 
@@ -97,7 +89,7 @@ def test_what_builders_take(client):
     assert "kind: element_wise_operation" in labels("trt.element_wise", 4)["element_wise"]
     assert "power" in labels("np.power", 3)
     assert {"S", "input", "len", "T"} <= labels("len(S)", 4).keys()
-    assert {"tolerance", "cost", "decompose"} <= labels("doc: Raise", 0).keys()
+    assert {"tolerance", "cost", "decompose"} <= labels("doc: Change", 0).keys()
     signature = client.at("signatureHelp", NAME, *place(CUBE, "input, 3)", 7))
     assert signature["signatures"][0]["label"] == function_text("np.power").signature
     assert len(signature["signatures"][0]["parameters"]) == 2

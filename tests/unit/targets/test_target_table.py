@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from unary_operator import unary_operator
 
 import tripyapi as tp
 import tripybuild
@@ -39,20 +40,9 @@ ranges:
 outputs:
   y: x + x
 """
-OPERATOR = """\
-tripybuild: 1
-op: double
-doc: Double each value.
-types:
-  T: [float32, float16]
-inputs:
-  input:
-    type: T[*S]
-    doc: The values.
-outputs:
-  output:
-    type: T[*S]
-    doc: The results.
+OPERATOR = unary_operator(
+    "double",
+    """\
 decompose: input + input
 targets:
   toy:
@@ -64,7 +54,9 @@ targets:
 examples:
   - call: double([1.0, 2.5])
     gives: [2.0, 5.0]
-"""
+""",
+    dtypes="float32, float16",
+)
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import typer
 from tripybuild.cli.command import FAILED, CommandResult, command
 from tripybuild.cli.commands.compare import (
     First,
+    PairOptions,
     Second,
-    SecondSettings,
     difference_table,
     differences_data,
     head_lines,
@@ -20,28 +20,9 @@ from tripybuild.cli.commands.compare import (
 )
 from tripybuild.cli.console import write_note
 from tripybuild.cli.interrupts import native_call
-from tripybuild.cli.options import (
-    Below,
-    ConfigFile,
-    Registries,
-    Seed,
-    SizeSettings,
-    WeightsPath,
-)
-from tripybuild.cli.sources import (
-    Absolute,
-    Entry,
-    InputValues,
-    Relative,
-    Shapes,
-    SourceOptions,
-    Target,
-    function_inputs,
-    open_source,
-)
+from tripybuild.cli.sources import open_source
 from tripybuild.cli.usage_errors import conflict
 from tripybuild.errors.diagnostics import text_of
-from tripybuild.targets.table import DEFAULT
 
 if TYPE_CHECKING:
     from tripybuild.workbench.bisection import NumberLoss, Parting, StepReport
@@ -65,50 +46,31 @@ def bisect_programs(
     nan: Annotated[
         bool, typer.Option("--nan", help="Find where NaN or infinity begins in A; there is no B.")
     ] = False,
-    target: Target = DEFAULT,
-    shapes: Shapes = None,
-    seed: Seed = 0,
-    below: Below = None,
-    inputs: InputValues = None,
-    atol: Absolute = None,
-    rtol: Relative = None,
-    entry: Entry = None,
-    sizes: SizeSettings = None,
-    sizes_b: SecondSettings = None,
-    weights: WeightsPath = None,
-    config: ConfigFile = None,
-    registry: Registries = None,
+    pair: PairOptions,
     json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document on stdout.")
     ] = False,
 ) -> CommandResult:
     """Find the first step at which two programs part."""
-    own = {"weights": weights, "config": config, "entry": entry, "registry": registry}
-    how: dict[str, Any] = {
-        **own,
-        "target": target,
-        "inputs": function_inputs(inputs or []),
-        "seed": seed,
-    }
-    choice = input_choice(shapes, corners=False, seeds=[seed], below=below, inputs=inputs)
+    choice = input_choice(pair, [pair.seed])
     tell = (lambda _: None) if json else write_note
     if nan:
-        if second is not None or sizes_b:
+        if second is not None or pair.sizes_b:
             raise conflict("`--nan` looks at one program", "leave out B", "--nan")
-        chosen = {each.name: each.value for each in sizes or []}
-        program = open_source(first, SourceOptions(**how, sizes=chosen))
+        program = open_source(first, pair.source_options())
         with native_call():
             return _find_losses(program, choice, tell)
     from tripybuild.workbench.bisection import find_parting  # noqa: PLC0415
     from tripybuild.workbench.comparison import draw_calls, pair_tolerance  # noqa: PLC0415
 
-    pair = open_pair(first, second, how, sizes, sizes_b)
-    within = pair_tolerance(*pair, atol, rtol)
+    sides = open_pair(first, second, pair)
+    within = pair_tolerance(*sides, pair.atol, pair.rtol)
     with native_call():
-        call = next(iter(draw_calls(*pair, choice)))
-        whole, found = find_parting(*pair, call, within, tell)
-    lines = [*head_lines(pair, within), "", _sizes_line(call), *difference_table(whole.outputs), ""]
-    data = {**sides_data(pair, within), "sizes": dict(call.sizes), "seed": call.seed}
+        call = next(iter(draw_calls(*sides, choice)))
+        whole, found = find_parting(*sides, call, within, tell)
+    lines = [*head_lines(sides, within), "", _sizes_line(call)]
+    lines += [*difference_table(whole.outputs), ""]
+    data = {**sides_data(sides, within), "sizes": dict(call.sizes), "seed": call.seed}
     data |= {"outputs": differences_data(whole.outputs), "parting": None, "losses": []}
     if found is None:
         lines.append("A and B agree: there is nothing to find")

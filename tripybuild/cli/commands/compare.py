@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -62,10 +62,38 @@ SecondSettings = Annotated[
         "--set-b", metavar="NAME=VALUE", parser=setting, help="As --set, for B alone: F=float16."
     ),
 ]
-Corners = Annotated[
-    bool,
-    typer.Option("--corners", help="Also call with the least and the largest of all ranges."),
-]
+
+
+class PairOptions(NamedTuple):
+    """What `compare` and `bisect` take: how two programs are opened, called and compared."""
+
+    target: Target = DEFAULT
+    shapes: Shapes = None
+    seed: Seed = 0
+    below: Below = None
+    inputs: InputValues = None
+    atol: Absolute = None
+    rtol: Relative = None
+    entry: Entry = None
+    sizes: SizeSettings = None
+    sizes_b: SecondSettings = None
+    weights: WeightsPath = None
+    config: ConfigFile = None
+    registry: Registries = None
+
+    def source_options(self, *, second: bool = False) -> SourceOptions:
+        """How A is opened, or B, which has settings of its own."""
+        own = [*(self.sizes or []), *((self.sizes_b or []) if second else [])]
+        return SourceOptions(
+            target=self.target,
+            entry=self.entry,
+            sizes={each.name: each.value for each in own},
+            weights=self.weights,
+            config=self.config,
+            registry=self.registry,
+            inputs=function_inputs(self.inputs or []),
+            seed=self.seed,
+        )
 
 
 @command
@@ -73,20 +101,14 @@ def compare_programs(
     first: First,
     second: Second = None,
     *,
-    target: Target = DEFAULT,
-    shapes: Shapes = None,
-    corners: Corners = False,
-    seed: Seed = 0,
+    pair: PairOptions,
+    corners: Annotated[
+        bool,
+        typer.Option("--corners", help="Also call with the least and the largest of all ranges."),
+    ] = False,
     seeds: Annotated[
         int, typer.Option(metavar="N", min=1, help="How many seeds to draw inputs by.")
     ] = 1,
-    below: Below = None,
-    inputs: InputValues = None,
-    atol: Absolute = None,
-    rtol: Relative = None,
-    entry: Entry = None,
-    sizes: SizeSettings = None,
-    sizes_b: SecondSettings = None,
     steps: Annotated[
         Path | None,
         typer.Option(
@@ -97,9 +119,6 @@ def compare_programs(
     cuts: Annotated[
         int, typer.Option(metavar="N", min=1, help="At most so many compilations for --steps.")
     ] = CUTS,
-    weights: WeightsPath = None,
-    config: ConfigFile = None,
-    registry: Registries = None,
     json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document on stdout.")
     ] = False,
@@ -111,23 +130,22 @@ def compare_programs(
         pair_tolerance,
     )
 
-    own = {"weights": weights, "config": config, "entry": entry, "registry": registry}
-    given = {**own, "target": target, "inputs": function_inputs(inputs or []), "seed": seed}
     if steps is not None:
         check_overwrite(steps, _is_overlay, "a file of differences", "--steps")
-    pair = open_pair(first, second, given, sizes, sizes_b)
-    choice = input_choice(shapes, corners, range(seed, seed + seeds), below, inputs)
-    within = pair_tolerance(*pair, atol, rtol)
+    sides = open_pair(first, second, pair)
+    choice = input_choice(pair, range(pair.seed, pair.seed + seeds), corners=corners)
+    within = pair_tolerance(*sides, pair.atol, pair.rtol)
     with native_call():
-        found = [compare_call(*pair, call, within) for call in draw_calls(*pair, choice)]
+        found = [compare_call(*sides, call, within) for call in draw_calls(*sides, choice)]
         tell = (lambda _: None) if json else write_note
-        overlay = steps and _write_steps(steps, pair, found[0].call, within, cuts, entry, tell)
-    lines = [*head_lines(pair, within), *_lines(found)]
+        call, entry = found[0].call, pair.entry
+        overlay = steps and _write_steps(steps, sides, call, within, cuts, entry, tell)
+    lines = [*head_lines(sides, within), *_lines(found)]
     agrees = all(each.agrees for each in found)
     lines += ["", "A and B agree" if agrees else "A and B differ beyond the tolerance"]
     lines += _steps_lines(overlay) if overlay else []
     data = {
-        **sides_data(pair, within),
+        **sides_data(sides, within),
         "agrees": agrees,
         "calls": [_call_data(each) for each in found],
         "steps": overlay or None,
@@ -173,41 +191,29 @@ def _steps_lines(found: Mapping[str, Any]) -> Iterator[str]:
         yield f"  `--cuts {found['needed']}` shows all steps, in as many cuts"
 
 
-def open_pair(
-    first: str,
-    second: str | None,
-    how: Mapping[str, Any],
-    sizes: Sequence[SizeSetting] | None,
-    sizes_b: Sequence[SizeSetting] | None,
-) -> "tuple[Program, Program]":
+def open_pair(first: str, second: str | None, pair: PairOptions) -> "tuple[Program, Program]":
     """Open both sides. With settings for B alone, B is A with those, if nothing else is said."""
-    if second is None and sizes_b:
+    if second is None and pair.sizes_b:
         second = first
     one, other = pair_sources(first, second)
-    shared = {each.name: each.value for each in sizes or []}
-    own = shared | {each.name: each.value for each in sizes_b or []}
     return (
-        open_source(one, SourceOptions(**how, sizes=shared)),
-        open_source(other, SourceOptions(**how, sizes=own)),
+        open_source(one, pair.source_options()),
+        open_source(other, pair.source_options(second=True)),
     )
 
 
 def input_choice(
-    shapes: Sequence[Any] | None,
-    corners: bool,
-    seeds: Sequence[int],
-    below: Sequence[Any] | None,
-    inputs: Sequence[Any] | None,
+    pair: PairOptions, seeds: Sequence[int], *, corners: bool = False
 ) -> "InputChoice":
-    """The inputs that flags ask for."""
+    """The inputs that options ask for."""
     from tripybuild.workbench.comparison import InputChoice  # noqa: PLC0415
 
     return InputChoice(
-        shapes=[each.sizes for each in shapes or []] or [{}],
+        shapes=[each.sizes for each in pair.shapes or []] or [{}],
         corners=corners,
         seeds=seeds,
-        below={name: bound for each in below or [] for name, bound in each.sizes.items()},
-        given=read_arrays(inputs or []),
+        below={name: bound for each in pair.below or [] for name, bound in each.sizes.items()},
+        given=read_arrays(pair.inputs or []),
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tripybuild.cli.command import CommandResult, command
-from tripybuild.cli.commands.run_state import check_other_file, session_of_file
+from tripybuild.cli.commands.run_state import check_files, session_of_file
 from tripybuild.cli.interrupts import native_call
 from tripybuild.cli.options import (
     Below,
@@ -86,12 +86,7 @@ def run_executable(
         from tripybuild.packages.libraries import register_packages  # noqa: PLC0415
 
         register_packages(registry)
-    if output is not None:
-        from tripybuild.weights.array_files import check_output  # noqa: PLC0415
-
-        check_output(output)
-    if state is not None:
-        check_other_file(state, output)
+    check_files(state, output)
     begin_phase("load the executable")
     loaded = load(executable, rebuild=rebuild)
     chosen = loaded.entry(entry)

@@ -47,6 +47,20 @@ def session_of_file(
         raise DiagnosticError(*found) from error
 
 
+def check_files(state: Path | None, output: Path | None) -> None:
+    """Refuse names of files before there is anything to write into them.
+
+    Raises:
+        DiagnosticError: Outputs cannot be in such a file, or the state is to be in the same one.
+    """
+    from tripybuild.weights.array_files import check_output  # noqa: PLC0415
+
+    if output is not None:
+        check_output(output)
+    if state is not None:
+        check_other_file(state, output)
+
+
 def check_other_file(state: Path, output: Path | None) -> None:
     """Refuse to write the outputs and the state to one file, which would lose the outputs.
 
