@@ -17,7 +17,7 @@ from tripybuild.frontend.checks.check import Check
 from tripybuild.process import package_catalog
 from tripybuild.process.law_lines import line_of
 from tripybuild.process.package_catalog import Package, package_of
-from tripybuild.symbolic.dims import Dim, parse_dim, same
+from tripybuild.symbolic.dims import Dim, Size, parse_dim, same
 from tripybuild.trace.constants import Constant, Data
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.location import StoredLocation, UnknownLocation
@@ -222,6 +222,7 @@ class _GraphReader:
         operation: Find,
     ) -> None:
         self.arrays, self.symbols, self.find = arrays, dict(symbols), operation
+        self.sizes: dict[str, Size] = {}
         self.values: list[Value] = []
         self.places: list[StoredLocation] = []
         self.packages: list[Package] = []
@@ -238,9 +239,16 @@ class _GraphReader:
         return Graph(str(data["name"]), inputs, weights, outputs, mesh=mesh)
 
     def read_type(self, element: str, shape: list[Any]) -> TensorType:
-        return TensorType(
-            BY_NAME[element], tuple(decode_value(size, self.symbols) for size in shape)
-        )
+        return TensorType(BY_NAME[element], tuple(map(self.read_size, shape)))
+
+    def read_size(self, stored: Any) -> Any:
+        """A size; a graph has few texts of sizes, many times over."""
+        text = stored.get("size") if isinstance(stored, dict) and len(stored) == 1 else None
+        if not isinstance(text, str):
+            return decode_value(stored, self.symbols)
+        if text not in self.sizes:
+            self.sizes[text] = parse_dim(text, self.symbols)
+        return self.sizes[text]
 
     def declare(
         self, name: str | None, element: str, shape: list[Any], *, weight: bool = False
@@ -286,6 +294,7 @@ class _GraphReader:
         for size in (size for output in made.outputs for size in output.shape):
             if isinstance(size, Dim) and _UNKNOWN.fullmatch(str(size)):
                 self.symbols[str(size)] = size
+                self.sizes.clear()
 
     def infer_operation(
         self, operation: type[TraceOp], place: StoredLocation, arguments: Mapping[str, Any]

@@ -17,12 +17,10 @@ from tripybuild.onnx.model import (
     TensorData,
     ValueInfo,
 )
+from tripybuild.onnx.model_files import looks_like_model, read_locations, read_stored
 from tripybuild.onnx.protobuf import (
     encode_model,
     encode_parts,
-    looks_like_model,
-    read_locations,
-    read_stored,
 )
 from tripybuild.types.dtypes import BY_NAME, boolean, float16, float32, int4, int64
 

@@ -170,6 +170,51 @@ def test_what_is_shared_or_small_is_not_kept(made, tmp_path, monkeypatch):
     assert entries() == []
 
 
+BRANCH = """
+    inputs:
+      x: F[B, 16, H, H]
+    ranges:
+      H: {min: 3, opt: 8}
+    parts:
+      first: Conv(16, 16, [3, 3], padding=1, bias=False)
+    steps:
+      seen: first(x)
+    outputs:
+      y: cond(any(x > 0.0), narrow, wide, [seen])
+    weights:
+      file: w.safetensors
+    define:
+      narrow:
+        doc: Two windows.
+        inputs:
+          x: F[B, 16, H, H]
+        outputs:
+          y: avgpool(relu(x), [3, 3], [1, 1], [[1, 1], [1, 1]])
+      wide:
+        doc: Twice as much.
+        inputs:
+          x: F[B, 16, H, H]
+        outputs:
+          y: x * 2.0
+    """
+
+
+def test_what_the_library_would_not_load_is_not_kept(made, ways, tmp_path):
+    """In a branch it repeats the names that it has given to what it lays out anew outside of it."""
+    for each in entries():
+        each.unlink()
+        seal_path(each).unlink()
+    random = np.random.default_rng(0).normal(size=(16, 16, 3, 3)).astype(np.float32)
+    save_file({"first.weight": random}, tmp_path / "w.safetensors")
+    path = written.write(tmp_path, BRANCH)
+    x = np.random.default_rng(1).normal(size=(1, 16, 8, 8)).astype(np.float32)
+    found = tripybuild.compile(path, target=ENGINE)(x=x)["y"]
+    wanted = tripybuild.compile(path, target="reference")(x=x)["y"]
+    np.testing.assert_allclose(found, wanted, 1e-4, 1e-4)
+    assert ways == ["_initialize"]
+    assert entries() == []
+
+
 def _flip(place):
     content = bytearray(place.read_bytes())
     content[len(content) // 2] ^= 1

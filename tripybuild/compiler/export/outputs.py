@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.onnx.protobuf import looks_like_model, read_locations
+from tripybuild.onnx.model_files import looks_like_model, read_locations
 from tripybuild.process.output_files import check_overwrite
 from tripybuild.weights.safetensors import LONGEST_HEADER, START
 

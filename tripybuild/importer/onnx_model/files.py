@@ -16,7 +16,8 @@ import numpy as np
 
 from tripybuild.artifact.file_errors import refuse_pipe, unreadable_error
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.onnx.protobuf import Field, encode_varint, read_fields
+from tripybuild.onnx.model_files import Field, read_fields
+from tripybuild.onnx.protobuf import encode_varint
 from tripybuild.onnx.table import BY_CODE
 from tripybuild.schema.model.file_references import escape_reason, path_exists
 from tripybuild.trace.values import TensorType

@@ -6,17 +6,17 @@ each of their loads touches two lines of the processor's cache.
 """
 
 import contextlib
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from io import BytesIO
 from mmap import mmap
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tripybuild.onnx.protobuf import StoredTensor, read_stored
+from tripybuild.onnx.model_files import StoredTensor, read_stored, repeats_names
 from tripybuild.onnx.table import BY_CODE
 from tripybuild.targets.onnx_runtime.arrays import Array
 from tripybuild.types.dtypes import dtype
@@ -99,6 +99,9 @@ def graph_path(output: Path) -> Path:
 def write_optimized(output: Path, stand_in: str, make: Callable[[], Any]) -> Any:
     """Have a session write both files, make one of them, and return the session.
 
+    The output stays empty where the library would not load it: in bodies it may give what it lays
+    out anew names that it has given outside.
+
     Args:
         output: The file, in whose place there may be an empty one.
         stand_in: The name of a file that is there wherever this one is loaded, since the library
@@ -111,10 +114,14 @@ def write_optimized(output: Path, stand_in: str, make: Callable[[], Any]) -> Any
     graph = graph_path(output)
     try:
         made = make()
-        _append_graph(output, graph.read_bytes(), stand_in)
+        content = graph.read_bytes()
+        if repeats_names(BytesIO(content), len(content)):
+            output.write_bytes(b"")
+        else:
+            _append_graph(output, content, stand_in)
     except BaseException:
         with contextlib.suppress(OSError):
-            os.truncate(output, 0)
+            output.write_bytes(b"")
         raise
     finally:
         with contextlib.suppress(OSError):
