@@ -1,4 +1,4 @@
-"""`docs/serving.md` is served and called under load; `docs/ci.md` prints and parses as it says."""
+"""`docs/serving.md` is served under load; `docs/ci.md` and `docs/cache.md` print what they say."""
 
 import json
 import re
@@ -121,6 +121,11 @@ def predicted(rows):
     hidden = np.maximum(rows @ weights["hidden.weight"].T + weights["hidden.bias"], 0)
     scores = np.exp(hidden @ weights["head.weight"].T + weights["head.bias"])
     return scores / scores.sum(1, keepdims=True)
+
+
+def test_the_cache_is_as_its_page_says(folder, monkeypatch, capfd):
+    """Each command, in order, and the program."""
+    follow("cache.md", monkeypatch, capfd)
 
 
 def test_pipelines_are_yaml_with_commands_that_exist(folder, monkeypatch, capfd):

@@ -121,7 +121,8 @@ class Remote:
         except (FileNotFoundError, MalformedEntryError):
             return None
         except Exception as error:  # noqa: BLE001 - of any library, for any address
-            return self._reason(error)
+            hint = f"; {self._hint(error)}" if isinstance(error, ImportError) else ""
+            return f"{self._reason(error)}{hint}"
         return None
 
     @cached_property

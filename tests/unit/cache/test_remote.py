@@ -11,12 +11,14 @@ from hashlib import sha256
 
 import pytest
 import s3fs
+from object_store import BUCKET, object_store
 
 from tripybuild.artifact.members import measure, read_content
 from tripybuild.cache import remote as module
 from tripybuild.cache.envelope import MAGIC, envelope_pieces
 from tripybuild.cache.files import PlanCache
 from tripybuild.cache.keys import key
+from tripybuild.cache.outputs import OutputCache
 from tripybuild.cache.records import EntryRecord, entry_origin
 from tripybuild.cache.remote_settings import MODE, TIMEOUT, URL, RemoteSettings, remote_settings
 from tripybuild.cache.store import Cache
@@ -122,25 +124,12 @@ def server():
 
 @pytest.fixture(scope="session")
 def bucket():
-    """The address of a bucket in moto's server, and how it is reached."""
-    with pytest.MonkeyPatch.context() as environment:
-        code = (
-            "import sys\nfrom moto.server import ThreadedMotoServer\n"
-            "server = ThreadedMotoServer('127.0.0.1', port=0, verbose=False)\nserver.start()\n"
-            "print(server.get_host_and_port()[1], flush=True)\nsys.stdin.read()"
-        )
-        own = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"}
-        for name, value in {**own, "AWS_DEFAULT_REGION": "us-east-1"}.items():
+    """The address of a bucket; the environment says how it is reached."""
+    with object_store() as settings, pytest.MonkeyPatch.context() as environment:
+        for name, value in settings.items():
             environment.setenv(name, value)
-        command = [sys.executable, "-W", "ignore", "-c", code]
-        with subprocess.Popen(
-            command, stdin=-1, stdout=-1, stderr=subprocess.DEVNULL, text=True
-        ) as process:
-            port = process.stdout.readline().strip()
-            environment.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}")
-            s3fs.S3FileSystem(skip_instance_cache=True).mkdir("models")
-            yield "s3://models/team"
-            process.stdin.close()
+        s3fs.S3FileSystem(skip_instance_cache=True).mkdir(BUCKET)
+        yield f"s3://{BUCKET}/team"
 
 
 @pytest.fixture(params=["folder", "http", "s3"])
@@ -179,6 +168,27 @@ def test_what_one_machine_makes_another_takes(store, use, tmp_path):
     new = key({"what": "test", "name": "c"})
     assert Cache(two, shared=True).get_or_make(new, lambda: b"new").warnings == ()
     assert len(objects()) == 2, "it is read alone"
+
+
+def test_whole_files_travel_once(use, tmp_path):
+    """What one machine built, another writes to its own place."""
+    use(tmp_path / "store")
+    built, place = tmp_path / "built.tpb", tmp_path / "two" / "own.tpb"
+    built.write_bytes(LARGE)
+    place.parent.mkdir()
+    one, two = (OutputCache(tmp_path / name, shared=True) for name in ("cache1", "cache2"))
+    assert not one.restore(KEY, place).is_there
+    assert one.keep(KEY, built, 2.5, {"spec": "digits.yaml"}) == ()
+    assert built.read_bytes() == LARGE
+    outcomes = [two.restore(KEY, place).outcome, two.restore(KEY, place).outcome]
+    assert outcomes == ["fetched", "hit"]
+    assert place.read_bytes() == LARGE
+    assert two.find_record(KEY).origin == {"spec": "digits.yaml"}
+    (warning,) = one.keep(OTHER, tmp_path / "none.tpb")
+    assert warning.code == "cache-unwritable"
+    with pytest.raises(DiagnosticError):
+        two.restore(KEY, tmp_path / "no folder" / "x.tpb")
+    assert not list(tmp_path.rglob("*.part"))
 
 
 def test_a_cache_that_is_not_shared_asks_nothing(server, use, tmp_path):

@@ -73,7 +73,7 @@ def show_cache() -> CommandResult:
     cache, entries = _opened()
     remote = remote_cache()
     data = _totals(cache, entries) | {"limit": cache.limit}
-    used = f"{len(entries)} entries, {format_bytes(data['bytes'])} of {format_bytes(cache.limit)}"
+    used = f"{_count(entries)}, {format_bytes(data['bytes'])} of {format_bytes(cache.limit)}"
     notes = [used]
     if remote is not None:
         problem, settings = remote.probe(), remote.settings
@@ -90,7 +90,7 @@ def list_entries(*, kind: Kind = None, spec: Spec = None) -> CommandResult:
     found = _chosen(entries, kind, spec)
     data = _totals(cache, entries) | {"entries": [_entry_data(each) for each in found]}
     total = format_bytes(sum(each.size for each in found))
-    return CommandResult("\n".join(_table(found)), f"{len(found)} entries, {total}", data)
+    return CommandResult("\n".join(_table(found)), f"{_count(found)}, {total}", data)
 
 
 @command
@@ -129,7 +129,8 @@ def verify_cache() -> CommandResult:
     _, entries = _opened()
     data = _totals(cache, entries) | {"damaged": [each.key for each in damaged]}
     lines = [f"damaged: {each.kind} {each.key[:SHOWN]}" for each in damaged]
-    lines.append(f"Verified {count} entries: {len(damaged) or 'none'} damaged")
+    noun = "entry" if count == 1 else "entries"
+    lines.append(f"Verified {count} {noun}: {len(damaged) or 'none'} damaged")
     return CommandResult(remark="\n".join(lines), data=data)
 
 
@@ -184,7 +185,7 @@ def export_cache(
     data |= {"path": path.as_posix(), "entries": [_entry_data(each) for each in held]}
     left = f"; {len(chosen) - len(held)} left out" if len(held) < len(chosen) else ""
     size = format_bytes(path.stat().st_size)
-    return CommandResult(remark=f"Wrote {len(held)} entries to `{path}` ({size}){left}", data=data)
+    return CommandResult(remark=f"Wrote {_count(held)} to `{path}` ({size}){left}", data=data)
 
 
 @command
@@ -202,7 +203,7 @@ def import_cache(
     _, entries = _opened()
     added = [str(each.key) for each in new]
     data = _totals(cache, entries) | {"path": path.as_posix(), "added": added}
-    text = f"Verified `{path}`: {len(new)} entries are new, {len(known)} were there"
+    text = f"Verified `{path}`: {len(new)} of {_count([*new, *known])} new here"
     return CommandResult(remark=text, data=data)
 
 
@@ -259,9 +260,13 @@ def _remove(chosen: Sequence["CacheEntry"], *, is_trial: bool) -> CommandResult:
     verb = "Would remove" if is_trial else "Removed"
     return CommandResult(
         "\n".join(_table(chosen)) if is_trial else "",
-        f"{verb} {len(chosen)} entries ({size}); {len(entries)} are left",
+        f"{verb} {_count(chosen)} ({size}); {len(entries)} left",
         data,
     )
+
+
+def _count(entries: Sequence[object]) -> str:
+    return f"{len(entries)} {'entry' if len(entries) == 1 else 'entries'}"
 
 
 def _totals(cache: "PlanCache", entries: Sequence["CacheEntry"]) -> dict[str, Any]:

@@ -1,0 +1,131 @@
+"""What a shared cache saves: to compile, to find here, and to take from a store and verify.
+
+Each call is a process of its own, `tripybuild compile` with an empty cache of its machine, and says
+the seconds that the command counts: without the start of Python. The stores are on this machine, so
+a network's time is not in it.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from contextlib import ExitStack
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from table import Table, arguments, machine, report
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT / "tests" / "helpers"))
+JOBS = (
+    ("digits", "cpu:xla"),
+    ("minilm", "cpu:xla"),
+    ("digits", "tensorrt-rtx:sm89"),
+    ("minilm", "tensorrt-rtx:sm89"),
+)
+COLUMNS = ("job", "stored", "compile s", "here s", "folder s", "http s", "s3 s")
+
+
+class Objects(BaseHTTPRequestHandler):
+    """Objects by path, in memory."""
+
+    protocol_version = "HTTP/1.1"
+    held: dict[str, bytes] = {}
+
+    def log_message(self, *_):
+        """Say nothing."""
+
+    def do_GET(self):
+        content = self.held.get(self.path)
+        self.send_response(404 if content is None else 200)
+        self.send_header("Content-Length", str(len(content or b"")))
+        self.end_headers()
+        self.wfile.write(content or b"")
+
+    def do_PUT(self):
+        pieces = []
+        while size := int(self.rfile.readline(), 16):
+            pieces.append(self.rfile.read(size))
+            self.rfile.readline()
+        self.rfile.readline()
+        self.held[self.path] = b"".join(pieces)
+        self.send_response(201)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+
+def compile_once(folder, job, cache, remote=None, mode="read"):
+    """The seconds of one command, and what its cache had."""
+    spec, target = job
+    environment = {
+        **os.environ,
+        "TRIPYBUILD_CACHE_DIR": str(cache),
+        "TRIPYBUILD_REMOTE_CACHE": remote or "",
+        "TRIPYBUILD_REMOTE_CACHE_MODE": mode,
+        "TRIPYBUILD_REMOTE_CACHE_TIMEOUT": "60",
+    }
+    command = [sys.executable, "-m", "tripybuild", "compile", str(ROOT / f"specs/{spec}.yaml")]
+    command += ["--target", target, "-o", str(folder / "x.tpb"), "--json", "--explain-cache"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    answer = json.loads(done.stdout)
+    return answer["seconds"], {each["outcome"] for each in answer["cache"]}
+
+
+def stores(folder, held):
+    """The addresses of the stores by name."""
+    from object_store import BUCKET, object_store
+
+    os.environ.update(held.enter_context(object_store()))
+    import s3fs
+
+    s3fs.S3FileSystem().mkdir(BUCKET)
+    server = held.enter_context(ThreadingHTTPServer(("127.0.0.1", 0), Objects))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    held.callback(server.shutdown)
+    address = f"http://127.0.0.1:{server.server_port}/team"
+    return {"folder": str(folder / "store"), "http": address, "s3": f"s3://{BUCKET}/team"}
+
+
+def row(folder, job, addresses, repeats):
+    """What was measured of a job: the best of some calls of each kind."""
+    times = {}
+
+    def measure(name, expected, **how):
+        for number in range(repeats):
+            cache = folder / f"{name}{number}"
+            seconds, outcomes = compile_once(
+                folder, job, how.get("cache", cache), how.get("remote")
+            )
+            assert outcomes == {expected}, (job, name, outcomes)
+            times.setdefault(name, []).append(seconds)
+
+    measure("compile", "miss")
+    measure("here", "hit", cache=folder / "compile0")
+    for name, address in addresses.items():
+        compile_once(folder, job, folder / f"{name}-filled", address, "read-write")
+        measure(name, "fetched", remote=address)
+    objects = (p for p in (folder.parent / "store").rglob("*") if p.is_file())
+    size = sum(each.stat().st_size for each in objects)
+    shown = {f"{name} s": min(found) for name, found in times.items()}
+    return {"job": " ".join(job), "stored": f"{size / 1e6:.2f} MB so far", **shown}
+
+
+def main():
+    """Measure all jobs."""
+    parser = arguments(__doc__)
+    parser.add_argument("--repeats", type=int, default=3)
+    options = parser.parse_args()
+    rows = []
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as held:
+        addresses = stores(Path(folder), held)
+        for number, job in enumerate(JOBS):
+            own = Path(folder) / str(number)
+            own.mkdir()
+            rows.append(row(own, job, addresses, options.repeats))
+    report([Table("A shared cache", COLUMNS, rows)], machine("jaxlib", "fsspec"), options.json)
+
+
+if __name__ == "__main__":
+    main()
