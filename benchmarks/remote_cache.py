@@ -15,11 +15,12 @@ from contextlib import ExitStack
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from table import Table, arguments, machine, report
+from table import Cell, Table, arguments, machine, report
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT / "tests" / "helpers"))
-JOBS = (
+Job = tuple[str, str]  # a spec and a target
+JOBS: tuple[Job, ...] = (
     ("digits", "cpu:xla"),
     ("minilm", "cpu:xla"),
     ("digits", "tensorrt-rtx:sm89"),
@@ -34,17 +35,17 @@ class Objects(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     held: dict[str, bytes] = {}
 
-    def log_message(self, *_):
+    def log_message(self, *_: object) -> None:
         """Say nothing."""
 
-    def do_GET(self):
+    def do_GET(self) -> None:
         content = self.held.get(self.path)
         self.send_response(404 if content is None else 200)
         self.send_header("Content-Length", str(len(content or b"")))
         self.end_headers()
         self.wfile.write(content or b"")
 
-    def do_PUT(self):
+    def do_PUT(self) -> None:
         pieces = []
         while size := int(self.rfile.readline(), 16):
             pieces.append(self.rfile.read(size))
@@ -56,7 +57,9 @@ class Objects(BaseHTTPRequestHandler):
         self.end_headers()
 
 
-def compile_once(folder, job, cache, remote=None, mode="read"):
+def compile_once(
+    folder: Path, job: Job, cache: Path, remote: str | None = None, mode: str = "read"
+) -> tuple[float, set[str]]:
     """The seconds of one command, and what its cache had."""
     spec, target = job
     environment = {
@@ -73,7 +76,7 @@ def compile_once(folder, job, cache, remote=None, mode="read"):
     return answer["seconds"], {each["outcome"] for each in answer["cache"]}
 
 
-def stores(folder, held):
+def stores(folder: Path, held: ExitStack) -> dict[str, str]:
     """The addresses of the stores by name."""
     from object_store import BUCKET, object_store
 
@@ -88,21 +91,19 @@ def stores(folder, held):
     return {"folder": str(folder / "store"), "http": address, "s3": f"s3://{BUCKET}/team"}
 
 
-def row(folder, job, addresses, repeats):
+def row(folder: Path, job: Job, addresses: dict[str, str], repeats: int) -> dict[str, Cell]:
     """What was measured of a job: the best of some calls of each kind."""
-    times = {}
+    times: dict[str, list[float]] = {}
 
-    def measure(name, expected, **how):
+    def measure(name: str, expected: str, remote: str | None = None) -> None:
         for number in range(repeats):
-            cache = folder / f"{name}{number}"
-            seconds, outcomes = compile_once(
-                folder, job, how.get("cache", cache), how.get("remote")
-            )
+            cache = folder / ("compile0" if expected == "hit" else f"{name}{number}")
+            seconds, outcomes = compile_once(folder, job, cache, remote)
             assert outcomes == {expected}, (job, name, outcomes)
             times.setdefault(name, []).append(seconds)
 
     measure("compile", "miss")
-    measure("here", "hit", cache=folder / "compile0")
+    measure("here", "hit")
     for name, address in addresses.items():
         compile_once(folder, job, folder / f"{name}-filled", address, "read-write")
         measure(name, "fetched", remote=address)
@@ -112,7 +113,7 @@ def row(folder, job, addresses, repeats):
     return {"job": " ".join(job), "stored": f"{size / 1e6:.2f} MB so far", **shown}
 
 
-def main():
+def main() -> None:
     """Measure all jobs."""
     parser = arguments(__doc__)
     parser.add_argument("--repeats", type=int, default=3)
