@@ -8,8 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sections
+import yaml
 
 import tripybuild
+from tripybuild.compiler import session
+from tripybuild.compiler.export.export import ExportRequest, export_spec
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.model.config import ConfigChoice
 from tripybuild.model.graph_builder import build
@@ -89,10 +93,10 @@ def random_weights(path, file, *, sizes=None, config=None):
     return file
 
 
-def collectives(model):
-    """What the devices of each program tell each other."""
+def collectives(model, key="collectives"):
+    """What the devices of each program tell each other, or what each of them needs."""
     (entry,) = model.manifest["entries"]
-    return [each["collectives"] for each in entry["specialisations"]]
+    return [each[key] for each in entry["specialisations"]]
 
 
 def sentences(batch, length, vocab):
@@ -110,7 +114,9 @@ def small(tmp_path_factory):
     spec = split_spec("minilm.yaml", folder, MINILM)
     weights = random_weights(spec, folder / "w.safetensors", sizes=SMALL)
     made = tripybuild.compile(spec, sizes=SMALL, weights=weights)
-    one = tripybuild.compile(SPECS / "minilm.yaml", target="cpu:xla", sizes=SMALL, weights=weights)
+    one = tripybuild.compile(
+        SPECS / "minilm.yaml", target="cpu:onnxruntime", sizes=SMALL, weights=weights
+    )
     return made, one, spec, weights
 
 
@@ -137,12 +143,15 @@ def test_weights_are_placed_in_pieces(small):
 
 
 def test_without_shardings_there_are_no_collectives(small, tmp_path):
-    """A mesh that splits nothing is said to, and its devices have nothing to tell."""
-    *_, weights = small
+    """A mesh that splits nothing is said to, and each of its devices does all of the work."""
+    split, *_, weights = small
     path = tmp_path / "minilm.yaml"
     path.write_text((SPECS / "minilm.yaml").read_text() + "\nmesh: {data: 2}\n")
     made = tripybuild.compile(path, sizes=SMALL, weights=weights)
     assert collectives(made) == [{}]
+    (alone,), (shared,) = collectives(made, "costs"), collectives(split, "costs")
+    assert shared["flops"] < 0.3 * alone["flops"]  # of four devices
+    assert shared["memory"] < alone["memory"]
     (warning,) = made.warnings
     assert (warning.code, warning.span.line) == ("unused-axis", path.read_text().count("\n"))
 
@@ -188,15 +197,15 @@ def test_a_cache_is_split_from_call_to_call(tmp_path):
     weights = random_weights(spec, tmp_path / "w.safetensors", config=config)
     options = {"weights": weights, "config": config}
     made = tripybuild.compile(spec, **options)
-    one = tripybuild.compile(SPECS / "llama.yaml", target="cpu:xla", **options)
+    one = tripybuild.compile(SPECS / "llama.yaml", target="cpu:onnxruntime", **options)
     text = made.target.load(made.entries[""])({"B": 2, "S": 1}).program.text
     sums = [line for line in text.splitlines() if " all-reduce(" in line]
     over_model = [line for line in sums if "replica_groups={{0,1},{2,3}}" in line]
     assert len(over_model) == 2 * LLAMA_CONFIG["num_hidden_layers"]
-    tokens = np.random.default_rng(8).integers(0, 64, (2, 6)).astype(np.int32)
+    tokens = np.random.default_rng(8).integers(0, 64, (2, 4)).astype(np.int32)
     sessions = [made.start(B=2), one.start(B=2)]
-    for start, end in ((0, 4), (4, 5), (5, 6)):
-        given = {"tokens": tokens[:, start:end], "position": np.full(2, start, np.int32)}
+    for start in range(4):
+        given = {"tokens": tokens[:, start : start + 1], "position": np.full(2, start, np.int32)}
         found, wanted = (each(**given)["logits"] for each in sessions)
         np.testing.assert_allclose(found, wanted, atol=1e-5)
     for name, state in sessions[0].state.items():
@@ -286,6 +295,18 @@ def test_other_targets_refuse_a_mesh(tmp_path):
     assert "mesh" not in made.manifest["entries"][0]
 
 
+def test_texts_and_files_without_devices_say_so(tmp_path):
+    """What is printed for another engine is refused, and a file of ONNX leaves the mesh out."""
+    path = tiny(tmp_path)
+    random_weights(path, tmp_path / "tiny.safetensors")
+    assert '"data"=2, "model"=2' in session.emit(path, "stablehlo")
+    with pytest.raises(DiagnosticError) as caught:
+        session.emit(path, "onnx")
+    assert caught.value.diagnostics[0].code == "target-unfit"
+    (warning,) = export_spec(path, ExportRequest(tmp_path / "tiny.onnx")).warnings
+    assert (warning.code, warning.span.line) == ("mesh-left-out", 11)
+
+
 def test_a_machine_has_so_many_devices(tmp_path):
     """More than a processor makes are refused by the number, and not by a crash."""
     path = tiny(tmp_path, "{data: 1000, model: 1000}", "{}")
@@ -325,7 +346,7 @@ def test_loops_and_branches_run_over_a_mesh(tmp_path):
     made = tripybuild.compile(path)
     whole = tmp_path / "whole.yaml"
     whole.write_text(re.sub("(mesh|sharding): .*\n", "", LOOPS))
-    one = tripybuild.compile(whole, target="cpu:xla")
+    one = tripybuild.compile(whole, target="reference")
     x = np.random.default_rng(0).random((4, 8), np.float32)
     for flag in (True, False):
         given = {"x": x, "flag": np.array(flag)}
@@ -348,3 +369,24 @@ def test_a_used_file_brings_no_mesh(tmp_path):
     )
     assert build(tmp_path / "inner.yaml").graph.mesh.devices == 2
     assert build(path).graph.mesh is None
+
+
+def test_the_page_does_what_it_says(tmp_path, monkeypatch):
+    """The files, programs and commands of the sections on sharding, in order."""
+    monkeypatch.chdir(tmp_path)
+    page = SPECS.parent / "docs" / "scale.md"
+    for section in sections.sections(page):
+        for block in section.blocks if section.title.startswith("Sharding") else ():
+            if block.name is not None:
+                (tmp_path / block.name).write_text(block.text)
+            elif block.language == "python":
+                exec(compile(block.text, page.name, "exec"), {})
+            elif block.language == "console":
+                for command, expected in sections.commands(block):
+                    done = sections.shell(command, tmp_path)
+                    assert done.returncode == 0, done.stdout
+                    assert sections.is_printed(expected, done.stdout), f"{command}\n{done.stdout}"
+            elif block.language == "text":
+                said = yaml.safe_load(block.text)["sharding"]
+                assert list(said) == [name for name in MINILM if name in said]
+                assert set(MINILM) - set(said) == {"encoder.layer.*.intermediate.out"}

@@ -80,8 +80,7 @@ def _check_entry(entry: Mapping[str, Any]) -> None:
     if not isinstance(entry.get("first", {}), dict):
         raise manifest_error("its `first` cannot be understood")
     meshes = matches(entry.get("mesh", {}), {...: int})
-    each_said = (each.get("collectives", {}) for each in entry["specialisations"])
-    if not meshes or not all(matches(each, {...: [int]}) for each in each_said):
+    if not meshes or not all(map(_is_partitioned, entry["specialisations"])):
         raise manifest_error("its `mesh` cannot be understood")
     if not _are_buckets(entry.get("buckets", {}), entry["ranges"]):
         raise manifest_error("its `buckets` cannot be understood")
@@ -101,6 +100,14 @@ def _check_entry(entry: Mapping[str, Any]) -> None:
             parse(law["that"])
         except SnippetError as error:
             raise manifest_error("its `laws` cannot be understood") from error
+
+
+def _is_partitioned(compiled: Mapping[str, Any]) -> bool:
+    """Whether what is said of a program over a mesh can be understood; of others it is not said."""
+    if not {"collectives", "costs"} & compiled.keys():
+        return True
+    form = {"collectives": {...: [int]}, "costs": {"flops": int, "memory": int}}
+    return matches(compiled, form) and all(len(e) == 2 for e in compiled["collectives"].values())
 
 
 def _are_buckets(buckets: Any, ranges: Mapping[str, Any]) -> bool:

@@ -239,6 +239,7 @@ def emit_graph(built: ModelGraph, kind: str, shapes: Shapes = (), entry: str | N
     chosen = built.entry(entry)
     check_graph_bytes(chosen.graph)
     (name,) = (name for name, each in built.entries.items() if each is chosen)
+    _target_of_form(kind).check_mesh(built)
     return _target_of_form(kind).emit(built, chosen, wanted[name])
 
 

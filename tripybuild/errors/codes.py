@@ -130,6 +130,7 @@ CODES: dict[str, str] = {
         "once in a tensor, and the size of an axis divides what it splits."
     ),
     "unused-axis": "An axis of `mesh:` splits no tensor: its devices all compute the same.",
+    "mesh-left-out": "A file of ONNX says nothing of the model's `mesh:`.",
     "mesh-devices": "The machine cannot make as many devices as the `mesh:` has.",
     "operator-arguments": "An operator is called with the arguments that its declaration names.",
     "part-arguments": "A part is called with the sizes and inputs that its declaration names.",

@@ -101,14 +101,17 @@ def _entry_lines(entry: Mapping[str, Any], found: "Description") -> Iterator[str
 
 
 def _collectives_text(compiled: Mapping[str, Any]) -> str:
-    """What devices tell each other in one call, as far as no loop repeats it."""
+    """What devices tell each other in one call and need for it, as far as no loop repeats it."""
     from tripybuild.process.memory import format_bytes  # noqa: PLC0415
+    from tripybuild.process.quantities import format_count  # noqa: PLC0415
 
     if "collectives" not in compiled:
         return ""
-    said = compiled["collectives"].items()
+    said, costs = compiled["collectives"].items(), compiled["costs"]
     texts = [f"{count} {name} of {format_bytes(size)}" for name, (count, size) in said]
-    return ", ".join(texts) or "no device tells another anything"
+    told = ", ".join(texts) or "no device tells another anything"
+    flops = format_count(costs["flops"], "GTP")
+    return f"{told}; each device takes {format_bytes(costs['memory'])} and {flops}FLOP"
 
 
 def _engine_rows(engine: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

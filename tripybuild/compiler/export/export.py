@@ -133,6 +133,7 @@ def export_graphs(built: ModelGraph, read: WeightSource, request: ExportRequest)
     built = merge_weights(prune_weights(_chosen(built, request.entry)), read)
     check_entries(built, sizes_to_compile(built, ()))
     warnings = check_prepared(needed_recipes(built.prepared, built.declared_weights))
+    warnings += _left_out(built)
     return _export(replace(built, warnings=(*built.warnings, *warnings)), read, request)
 
 
@@ -163,6 +164,16 @@ def export_executable(
     built = _chosen(model_of_executable(model, path), request.entry)
     read = ExecutableWeights(model)
     return _export(merge_weights(built, read), read, request)
+
+
+def _left_out(built: ModelGraph) -> list[Diagnostic]:
+    """A warning of a mesh, which is not written."""
+    for entry in built.entries.values():
+        if (mesh := entry.graph.mesh) is not None:
+            message = f"the file says nothing of the mesh of {mesh.devices} devices ({mesh})"
+            span = built.document.span(("mesh",), key=True)
+            return [Diagnostic("mesh-left-out", message, span)]
+    return []
 
 
 def _check_request(request: ExportRequest) -> None:

@@ -24,6 +24,7 @@ from tripybuild.errors.logger import logger
 from tripybuild.stablehlo import HloModule
 from tripybuild.stablehlo.functions import CallPlan, call_plan, function_modules
 from tripybuild.stablehlo.module import bytecode
+from tripybuild.stablehlo.sharding import device_count
 from tripybuild.targets.cpu.compile_clock import CompileClock
 from tripybuild.targets.xla import pjrt
 from tripybuild.trace.graph import Graph
@@ -183,6 +184,8 @@ def cache_key(module: bytes) -> CacheKey:
         "module": sha256(module).digest(),
         **toolchain(),
     }
+    if (devices := device_count(module)) > 1:
+        parts["devices"] = f"{devices} of a processor, by Shardy"
     return key(parts)
 
 

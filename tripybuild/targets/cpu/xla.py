@@ -332,7 +332,7 @@ def _add_specialization(
         "identity": pjrt.identity(),
     }
     if entry.graph.mesh is not None:
-        said["collectives"] = pjrt.collectives(payload)
+        said |= pjrt.mesh_facts(payload)
     return said, (*module.warnings, *warnings)
 
 

@@ -86,7 +86,15 @@ def mesh_header(
         for key, types, shardings in named
     }
     text = "\n".join(module.to_string() for module in loaded.hlo_modules())
-    return {**found, "devices": count, "collectives": count_collectives(text)}
+    said = {"devices": count, "collectives": count_collectives(text), "costs": _costs(loaded)}
+    return found | said
+
+
+def _costs(loaded: Any) -> dict[str, int]:
+    """What XLA says that one device needs in a call: bytes, and operations as far as no loop."""
+    sizes = loaded.get_compiled_memory_stats()
+    memory = sizes.argument_size_in_bytes + sizes.output_size_in_bytes + sizes.temp_size_in_bytes
+    return {"flops": int(loaded.cost_analysis().get("flops", 0)), "memory": memory}
 
 
 def _shardings(loaded: Any) -> tuple[list[Any], list[Any]]:

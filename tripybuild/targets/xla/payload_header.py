@@ -17,7 +17,7 @@ from tripybuild.targets.xla.loaded_program import Program, format_error, header_
 MAGIC = b"tbpjrt01"
 FIELDS = {"identity", "parameters", "results"}
 PLAN_FIELDS = {"programs", "steps", "returns"}
-MESH_FIELDS = {"devices", "collectives"}
+MESH_FIELDS = {"devices", "collectives", "costs"}
 PROGRAM_FIELDS = {"size", "parameters", "results"}
 FORMS = (FIELDS, FIELDS | PLAN_FIELDS, FIELDS | MESH_FIELDS)
 MOST_BYTES = 1 << 63  # of an array: addresses have 64 bits

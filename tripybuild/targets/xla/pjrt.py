@@ -152,10 +152,10 @@ def load(payload: bytes | memoryview, constants: Sequence[Array] = ()) -> Loaded
     return LoadedProgram(*read_programs(header, content), constants)
 
 
-def collectives(payload: bytes | memoryview) -> dict[str, list[int]]:
-    """How often each collective stands in a program over a mesh, and what a device gets by them."""
-    found: dict[str, list[int]] = split_payload(memoryview(payload))[0].get("collectives", {})
-    return found
+def mesh_facts(payload: bytes | memoryview) -> dict[str, Any]:
+    """What a program over a mesh has beside its types: collectives, and what each device needs."""
+    header = split_payload(memoryview(payload))[0]
+    return {key: header[key] for key in ("collectives", "costs")}
 
 
 MeasuredCall = tuple[float, list[tuple[str, str, float]]]
