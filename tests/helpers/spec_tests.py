@@ -18,10 +18,11 @@ from tripybuild.model.model_graph import EntryGraph, ModelGraph
 from tripybuild.schema.comparison_files import DrawEntry, EntryTestEntry, TestEntry
 from tripybuild.schema.files import ModelFile
 from tripybuild.schema.validate import validate
-from tripybuild.symbolic.dims import Dim, substitute
+from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.values import Value
 from tripybuild.weights.names import match_name
 from tripybuild.workbench import differences
+from tripybuild.workspace.spec_inputs import draw_entry, entry_section, named_bound, shape_of
 
 SPECS = Path(__file__).resolve().parents[2] / "specs"
 # The largest difference from the peer, which computes in float32, as a part of what it gives: the
@@ -169,11 +170,7 @@ class Call:
     @cached_property
     def section(self) -> EntryTestEntry:
         """What is said of it, in its own section or for all."""
-        whole = self.comparison.section
-        own = whole.entries.get(self.name)
-        said = {} if own is None else {key: getattr(own, key) for key in own.model_fields_set}
-        keys = EntryTestEntry.model_fields
-        return EntryTestEntry.model_construct(**{k: getattr(whole, k) for k in keys} | said)
+        return entry_section(self.comparison.section, self.name)
 
     @property
     def inputs(self) -> dict[str, Value]:
@@ -190,37 +187,11 @@ class Call:
 
     def draw(self, sizes: Mapping[str, int], seed: int) -> Arrays:
         """Inputs in float32, and what is no float in its own dtype."""
-        random = np.random.default_rng([self.comparison.section.seed, seed])
-        return {name: self._drawn(name, each, sizes, random) for name, each in self.inputs.items()}
-
-    def _drawn(
-        self, name: str, like: Value, sizes: Mapping[str, int], random: np.random.Generator
-    ) -> np.ndarray:
-        said = self.section.inputs.get(name, DrawEntry())
-        shape = shape_of(like, sizes)
-        is_float = "float" in str(like.dtype)
-        own = np.dtype("float32" if is_float else str(like.dtype))
-        if said.values is not None:
-            return np.broadcast_to(np.asarray(said.values, own), shape).copy()
-        if said.below is not None:
-            return random.integers(0, self._limit(said.below), shape).astype(own)
-        if said.draw in ("padding", "mask"):
-            return _mask(shape, random, sorted_=said.draw == "padding").astype(own)
-        if said.draw == "start":
-            return np.zeros(shape, own)
-        assert is_float, f"`{name}` is drawn by `below`, `draw` or `values`"
-        drawn = random.random(shape) if said.draw == "uniform" else random.normal(size=shape)
-        return drawn.astype(own)
+        begin = [self.comparison.section.seed, seed]
+        return draw_entry(self.section, self.inputs, sizes, begin, self._limit)
 
     def _limit(self, below: int | str) -> int:
-        if isinstance(below, int):
-            return below
-        first, *rest = below.split(".")
-        found: Any = self.comparison.built.sizes.get(first)
-        found = self.comparison.config if first == "config" else found
-        for key in rest:
-            found = found[key] if isinstance(found, Mapping) else getattr(found, key)
-        return int(found)
+        return named_bound(below, self.comparison.built.sizes, self.comparison.config)
 
     def run(self, executable: Any, arrays: Arrays, sizes: Mapping[str, int]) -> Arrays:
         """What the model gives, in float32: at once, or piece by piece with one state."""
@@ -308,22 +279,10 @@ def difference(found: Mapping[str, np.ndarray], wanted: Mapping[str, np.ndarray]
     return worst
 
 
-def shape_of(value: Value, sizes: Mapping[str, int]) -> tuple[int, ...]:
-    """The shape of an input or a state for these sizes."""
-    return tuple(int(substitute(each, sizes)) for each in value.shape)
-
-
 def _axis(value: Value, along: str | None) -> int | None:
     """The dimension that is cut into pieces."""
     names = [each.name if isinstance(each, Dim) else None for each in value.shape]
     return names.index(along) if along is not None and along in names else None
-
-
-def _mask(shape: tuple[int, ...], random: np.random.Generator, *, sorted_: bool) -> np.ndarray:
-    drawn = random.random(shape) < 0.6
-    at = np.zeros(shape[:-1], int) if sorted_ else random.integers(0, shape[-1], shape[:-1])
-    np.put_along_axis(drawn, at[..., None], True, -1)
-    return -np.sort(-drawn.astype(int), -1) if sorted_ else drawn
 
 
 def _numpy(dtype: str) -> Any:

@@ -26,6 +26,7 @@ EXAMPLES = {
         "tripybuild build cpu 'minilm*' --dry-run",
         "tripybuild build --keep-going --shard 2/4",
     ],
+    "test": ["tripybuild test", "tripybuild test minilm --junit results.xml"],
     "import": [
         "tripybuild import model.onnx -o model",
         "tripybuild import model.py:model -o model --input 'x=float32[B=1:4:8,3]'",

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tripybuild.workspace.plan import PlannedJob
     from tripybuild.workspace.session import Finish, Look
 
-WORDS = {"done": "built", "failed": "failed", "crashed": "crashed", "cancelled": "left out"}
+WORDS = ("built", "passed", "skipped", "failed", "crashed", "left out")
 UP = "\x1b[1A\x1b[2K"
 CLEAR = "\r\x1b[2K"
 MOST = 16  # lines of running jobs
@@ -117,7 +117,15 @@ def show_results(
             count += 1
             took = f" in {format_seconds(result.seconds)}" if result.outcome == "done" else ""
             peak = f", {format_bytes(result.peak)}" if result.peak and took else ""
-            word = "tested" if job.job.action == "test" and took else WORDS[result.outcome]
-            lines.say(f"[{count}/{total}] {word} {result.job}{took}{peak}")
+            lines.say(f"[{count}/{total}] {outcome_word(job, result)} {result.job}{took}{peak}")
 
         yield finish, lines.look
+
+
+def outcome_word(planned: "PlannedJob", result: "JobResult") -> str:
+    """What became of a job, in a word of `WORDS`."""
+    if result.outcome != "done":
+        return "left out" if result.outcome == "cancelled" else result.outcome
+    if planned.job.action == "compile":
+        return "built"
+    return "skipped" if result.report.get("skipped") else "passed"

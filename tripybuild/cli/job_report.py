@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tripybuild.cli.command import FAILED, CommandResult
-from tripybuild.cli.job_lines import WORDS
+from tripybuild.cli.job_lines import WORDS, outcome_word
 from tripybuild.errors.diagnostics import render, text_of
 from tripybuild.process.memory import format_bytes
 from tripybuild.process.quantities import format_seconds
@@ -24,7 +24,8 @@ def plan_result(run: "BuildRun", seconds: float) -> CommandResult:
     stale = [each for each in run.jobs if not each.is_current]
     lines = [f"{each.job.name}: {'; '.join(each.reasons)}" for each in stale]
     current = len(run.jobs) - len(stale)
-    remark = f"Would build {len(stale)} of {len(run.jobs)}; {current} up to date"
+    does = "test" if any(each.job.action == "test" for each in run.jobs) else "build"
+    remark = f"Would {does} {len(stale)} of {len(run.jobs)}; {current} up to date"
     return CommandResult("\n".join(lines), remark, _data(run, seconds))
 
 
@@ -35,9 +36,10 @@ def build_result(run: "BuildRun", root: Path, seconds: float) -> CommandResult:
     found = merge_diagnostics(run.results, root)
     warned = merge_diagnostics(run.results, root, of="warnings")
     warnings = [render(each, text_of, kind="warning") for each in warned]
-    count = Counter[str](each.outcome for each in run.results.values())
+    planned = {each.job.name: each for each in run.jobs}
+    count = Counter(outcome_word(planned[n], each) for n, each in run.results.items())
     done = [each for each in run.results.values() if each.outcome == "done"]
-    parts = [f"{count[each]} {WORDS[each]}" for each in WORDS if count[each]]
+    parts = [f"{count[each]} {each}" for each in WORDS if count[each]]
     parts += [f"{len(run.jobs) - len(run.results)} up to date"]
     peak = max((each.peak for each in done), default=0)
     more = f"; at most {format_bytes(peak)} for one" if peak else ""
@@ -50,7 +52,8 @@ def build_result(run: "BuildRun", root: Path, seconds: float) -> CommandResult:
 
 def _table(run: "BuildRun") -> Iterator[str]:
     """A row for each job that had to be done."""
-    rows = [("executable", "outcome", "time", "memory", "size")]
+    what = "test" if any(each.job.action == "test" for each in run.jobs) else "executable"
+    rows = [(what, "outcome", "time", "memory", "size")]
     for planned in run.jobs:
         if (result := run.results.get(planned.job.name)) is not None:
             is_done = result.outcome == "done"
@@ -59,7 +62,7 @@ def _table(run: "BuildRun") -> Iterator[str]:
             rows.append(
                 (
                     planned.job.output or planned.job.name,
-                    WORDS[result.outcome],
+                    outcome_word(planned, result),
                     format_seconds(took) if took else "-",
                     format_bytes(peak) if peak else "-",
                     format_bytes(size) if size else "-",
@@ -77,6 +80,7 @@ def _data(run: "BuildRun", seconds: float) -> dict[str, Any]:
     listed = []
     for planned in run.jobs:
         one, result = planned.combination, run.results.get(planned.job.name)
+        report = result.report if result else {}
         listed.append(
             {
                 "name": one.name,
@@ -94,6 +98,8 @@ def _data(run: "BuildRun", seconds: float) -> dict[str, Any]:
                 "peak": result.peak if result else 0,
                 "bytes": result.size if result else 0,
                 "digest": result.digest if result else "",
+                "cases": list(report.get("cases", ())),
+                "skipped": str(report.get("skipped") or ""),
             }
         )
     return {"jobs": listed, "seconds": round(seconds, 3)}

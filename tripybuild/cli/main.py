@@ -32,6 +32,7 @@ COMMANDS = {
     "check": "check:check_model",
     "compile": "compile:compile_model",
     "build": "build:build_workspace",
+    "test": "workspace_tests:run_workspace_tests",
     "import": "import_model:import_model",
     "export": "export:export_model",
     "trace": "trace:trace_function",

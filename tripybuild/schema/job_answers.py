@@ -7,6 +7,18 @@ class _JobAnswer(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
+class CaseAnswer(_JobAnswer):
+    """A call of a test, compared with the references."""
+
+    entry: str
+    sizes: dict[str, int]
+    agrees: bool
+    difference: float | None = Field(description="As a part of the root mean square.")
+    tolerance: float
+    outputs: list[str] = Field(description="Those that differ.")
+    seconds: float
+
+
 class JobAnswer(_JobAnswer):
     """A job of a workspace."""
 
@@ -27,6 +39,8 @@ class JobAnswer(_JobAnswer):
     peak: int = Field(description="The bytes that it took, or 0.")
     bytes: int = Field(description="The size of the output.")
     digest: str = Field(description="That of the output.")
+    cases: list[CaseAnswer] = Field(description="The calls of a test.")
+    skipped: str = Field(description="Why a test could not be run here.")
 
 
 class BuildAnswer(_JobAnswer):
@@ -36,4 +50,10 @@ class BuildAnswer(_JobAnswer):
     seconds: float
 
 
-JOB_ANSWERS: dict[str, type[BaseModel]] = {"build": BuildAnswer}
+class TestAnswer(BuildAnswer):
+    """The answer of `tripybuild test --json`."""
+
+    __test__ = False  # no test of pytest's, whatever its name
+
+
+JOB_ANSWERS: dict[str, type[BaseModel]] = {"build": BuildAnswer, "test": TestAnswer}

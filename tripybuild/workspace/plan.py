@@ -25,6 +25,7 @@ from tripybuild.workspace.workspace_file import BuildWorkspace
 BASE = 400_000_000  # bytes of a process that compiles a small model
 FACTOR = 3  # bytes for each byte of weights
 MOST_REASONS = 4
+REFERENCE = "reference"  # what tests compare with
 VERSION_OF, FILE = "version of ", "file "
 
 
@@ -95,6 +96,7 @@ def _planned(
     own = {DEFAULT_VARIABLE: one.dtype} if one.dtype is not None else {}
     settings = {**sizes.set, **own}
     versions = {"tripybuild": VERSION, **_toolchain(one.target)}
+    versions |= _toolchain(REFERENCE) if one.action == "test" else {}
     before = _model_parts(one, choice, settings, read)
     parts = before | {
         "target": one.target,
@@ -102,8 +104,7 @@ def _planned(
         "buckets": _text(sizes.buckets),
         **{f"{VERSION_OF}{name}": each for name, each in versions.items()},
     }
-    weight = sum(each.size for each in read if each.path.endswith(".safetensors"))
-    known = (record.peak if record else 0) or peaks.get(one.spec, 0) or BASE + FACTOR * weight
+    known = (record.peak if record else 0) or peaks.get(one.spec, 0) or _estimate(read)
     job = Job(
         name=one.name,
         key=str(key({KIND: "job", **parts})),
@@ -125,6 +126,11 @@ def _planned(
     )
     reasons = tuple(_reasons(job, parts, record, files))
     return PlannedJob(one, job, parts, reasons, record.seconds if record else 0.0)
+
+
+def _estimate(read: Sequence[JobFile]) -> int:
+    """Bytes of memory that a job may need that was never done."""
+    return BASE + FACTOR * sum(each.size for each in read if each.path.endswith(".safetensors"))
 
 
 def _model_parts(
@@ -163,7 +169,7 @@ def _base_target(target: str) -> str:
 def _capabilities(target: str, required: Sequence[str]) -> tuple[str, ...]:
     """What a machine must have: the library of a target, but for that which all have."""
     name = _base_target(target)
-    own = [] if name.partition(":")[0] in (DEFAULT, "reference") else [name]
+    own = [] if name.partition(":")[0] in (DEFAULT, REFERENCE) else [name]
     own += ["gpu"] if TARGETS[name].gpu and not TARGETS[name].portable else []
     return tuple(dict.fromkeys([*own, *required]))
 
@@ -181,6 +187,8 @@ def _reasons(
         if len(changes) > MOST_REASONS:
             yield f"{len(changes) - MOST_REASONS} more inputs changed"
         return
+    if skipped := record.report.get("skipped"):
+        yield f"it was left out the last time: {skipped}"
     if job.output:
         there = files.look(job.output)
         if there is None:

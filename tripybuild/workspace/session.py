@@ -10,11 +10,17 @@ from tripybuild.process.phases import begin_phase, end_phase
 from tripybuild.workspace.build import Build, BuildStatus, remember_inputs
 from tripybuild.workspace.inputs import InputFiles
 from tripybuild.workspace.jobs import Executor, JobResult
-from tripybuild.workspace.matrix import Combination, all_builds, select, shard
+from tripybuild.workspace.matrix import Combination, all_tests, select, shard
 from tripybuild.workspace.plan import PlannedJob, plan
 from tripybuild.workspace.state import WorkspaceState
-from tripybuild.workspace.workspace_file import BuildWorkspace, find_workspace, read_workspace
+from tripybuild.workspace.workspace_file import (
+    BuildWorkspace,
+    find_workspace,
+    has_test,
+    read_workspace,
+)
 
+ASKED = "it is asked for"
 Look = Callable[[BuildStatus], None]
 Finish = Callable[[PlannedJob, JobResult], None]
 
@@ -84,30 +90,43 @@ class BuildRun:
     results: Mapping[str, JobResult]
 
 
-def run_builds(
+def find_tests(workspace: BuildWorkspace) -> list[Combination]:
+    """What a workspace tests: its specs that have a `test:`.
+
+    Raises:
+        DiagnosticError: With all names that are unknown.
+    """
+    tested = [n for n, each in workspace.specs.items() if has_test(workspace.root / each.path)]
+    return all_tests(workspace, tested)
+
+
+def run_jobs(
     workspace: BuildWorkspace,
-    selection: Selection,
+    made: Sequence[Combination],
     executor: Callable[[], contextlib.AbstractContextManager[Executor]],
     *,
     keeps_going: bool = False,
+    fresh: bool = False,
     watch: Callable[[Sequence[PlannedJob]], contextlib.AbstractContextManager[tuple[Finish, Look]]],
 ) -> BuildRun:
-    """Build what is out of date.
+    """Do the jobs that are out of date.
 
     Args:
         workspace: The workspace.
-        selection: What of it.
+        made: What of it is wanted.
         executor: Makes what has jobs done, if there are any.
         keeps_going: Whether others are done where one fails.
+        fresh: Whether all are done, out of date or not.
         watch: Gives what is told of results and of progress, for a plan.
 
     Raises:
         DiagnosticError: The workspace is wrong, or its outputs cannot be written.
     """
-    made = selection.of(all_builds(workspace), workspace)
     state = state_of(workspace)
     with state.lock():
         jobs = make_plan(workspace, made)
+        if fresh:
+            jobs = [replace(each, reasons=each.reasons or (ASKED,)) for each in jobs]
         if all(each.is_current for each in jobs):
             return BuildRun(jobs, {})
         state.compact(state.records())

@@ -176,3 +176,9 @@ def check_paths(workspace: BuildWorkspace) -> list[Diagnostic]:
             span = workspace.document.span(("builds", name, "registry", index))
             found += _problems_of(workspace.root, path, span, folder=True)
     return found
+
+
+def has_test(path: Path) -> bool:
+    """Whether a spec says how it is tested."""
+    document, _ = read(path)
+    return document is not None and isinstance(document.data, dict) and "test" in document.data

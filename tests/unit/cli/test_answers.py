@@ -92,6 +92,8 @@ cache prune --keep 1000
 cache export team.tbcache
 cache import team.tbcache
 cache import x.npy
+test -C tested.yaml
+test -C fleet.yaml
 doctor
 doctor --timeout never
 new op cube --registry mine
@@ -118,6 +120,8 @@ def folder(tmp_path, shared_cache, monkeypatch):
         "tiny.mlir": "module {}\n",
         "words.txt": "1 2\n",
         "fleet.yaml": FLEET,
+        "tested.yaml": FLEET.replace("tiny.yaml", "relu.yaml"),
+        "relu.yaml": SPEC + "test: {against: torch.nn.ReLU}\n",
     }.items():
         Path(name).write_text(text)
     np.save("x.npy", np.ones((2, 4), np.float32))

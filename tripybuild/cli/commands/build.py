@@ -43,15 +43,15 @@ def build_workspace(
     began = time.perf_counter()
     workspace = session.open_workspace(folder)
     selection = session.Selection(names or (), shard)
+    made = selection.of(matrix.all_builds(workspace), workspace)
     if dry_run:
-        made = selection.of(matrix.all_builds(workspace), workspace)
         planned = session.make_plan(workspace, made, keeps=False)
         run = session.BuildRun(planned, {})
         return plan_result(run, time.perf_counter() - began)
 
-    run = session.run_builds(
+    run = session.run_jobs(
         workspace,
-        selection,
+        made,
         lambda: LocalExecutor(workspace.root, most=jobs, size=memory),
         keeps_going=keep_going,
         watch=partial(show_results, silent=json or line_guard.quiet),
