@@ -96,7 +96,7 @@ gen: $(VENV)/tests
 bench: $(VENV)/tests
 	@mkdir -p $(OUT)/bench
 	@for script in startup imports gen jax_gpt2 tracing eager compile_time tensorrt_compile \
-		repeated_blocks generation overhead peers models server language_server; do \
+		repeated_blocks generation overhead peers models server language_server workspace; do \
 		echo; $(BIN)/python benchmarks/$$script.py --json $(OUT)/bench/$$script.json; done
 
 architectures: $(VENV)/tests

@@ -21,6 +21,7 @@ PAGE = DOCS / "export.md"
 PAGES = (
     *("bench.md", "check.md", "compare.md", "explain.md", "export.md", "graph.md", "import.md"),
     "profile.md",
+    "workspace.md",
     "command-line.md",
 )
 NEEDED = dict.fromkeys(PAGES, ()) | {"import.md": ("torch",)}

@@ -52,27 +52,30 @@ def build_result(run: "BuildRun", root: Path, seconds: float) -> CommandResult:
 
 def _table(run: "BuildRun") -> Iterator[str]:
     """A row for each job that had to be done."""
-    what = "test" if any(each.job.action == "test" for each in run.jobs) else "executable"
-    rows = [(what, "outcome", "time", "memory", "size")]
+    tests = any(each.job.action == "test" for each in run.jobs)
+    first, last = ("test", "difference") if tests else ("executable", "size")
+    rows = [(first, "outcome", "time", "memory", last)]
     for planned in run.jobs:
         if (result := run.results.get(planned.job.name)) is not None:
-            is_done = result.outcome == "done"
-            measured = (result.seconds, result.peak, result.size) if is_done else (0, 0, 0)
-            took, peak, size = measured
-            rows.append(
-                (
-                    planned.job.output or planned.job.name,
-                    outcome_word(planned, result),
-                    format_seconds(took) if took else "-",
-                    format_bytes(peak) if peak else "-",
-                    format_bytes(size) if size else "-",
-                )
-            )
+            took = format_seconds(result.seconds) if result.seconds else "-"
+            peak = format_bytes(result.peak) if result.peak else "-"
+            size = format_bytes(result.size) if result.size else "-"
+            last = _worst(result) if tests else size
+            name = planned.job.output or planned.job.name
+            rows.append((name, outcome_word(planned, result), took, peak, last))
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         left = [cell.ljust(width) for cell, width in zip(row[:2], widths[:2], strict=True)]
         right = [cell.rjust(width) for cell, width in zip(row[2:], widths[2:], strict=True)]
         yield "  ".join([*left, *right])
+
+
+def _worst(result: "JobResult") -> str:
+    """The largest difference of a test."""
+    found = [each["difference"] for each in result.report.get("cases", ())]
+    if None in found:
+        return "infinite"
+    return f"{max(found):.1e}" if found else "-"
 
 
 def _data(run: "BuildRun", seconds: float) -> dict[str, Any]:
