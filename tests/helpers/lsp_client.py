@@ -15,7 +15,11 @@ PATIENCE = 60  # seconds of an answer, on a machine with other work
 
 
 class RefusedError(Exception):
-    """The server answered with an error."""
+    """The server answered with an error, which has a code."""
+
+    def __init__(self, error):
+        super().__init__(error["message"])
+        self.code = error["code"]
 
 
 class Client:
@@ -80,7 +84,7 @@ class Client:
             assert self.news.wait_for(lambda: number in self.answers, PATIENCE), method
             answer = self.answers.pop(number)
         if "error" in answer:
-            raise RefusedError(answer["error"]["message"])
+            raise RefusedError(answer["error"])
         CONVERTER.structure(answer, METHOD_TO_TYPES[method][1])  # it is as the protocol says
         return answer["result"]
 

@@ -14,17 +14,26 @@ from tripybuild.codegen.package.fragment import BUILT_IN
 from tripybuild.errors.codes import CODES
 from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.language.vocabulary import NUMPY_CONSTANTS
-from tripybuild.manual.functions import function_text, is_function, names_behind
+from tripybuild.manual.functions import (
+    DECOMPOSED,
+    EVERYWHERE,
+    FOREIGN,
+    PLAIN,
+    REFERENCES,
+    function_text,
+    is_function,
+    names_behind,
+)
 from tripybuild.packages.builtin import builtin_registry
 from tripybuild.process.per_process import per_process
 from tripybuild.schema.load import Registry, load
 from tripybuild.schema.operator.operator import Attribute, Input, Operator
 from tripybuild.schema.registry_files import ModuleDeclaration
 from tripybuild.schema.registry_folders import roots
-from tripybuild.schema.snippets.vocabularies import NAMESPACES, REFERENCE
+from tripybuild.schema.snippets.vocabularies import NAMESPACES
 from tripybuild.types.dtypes import BY_NAME
-from tripybuild.types.vocabulary import SHAPE
 
+_PLACES = {"reference": REFERENCES, "decompose": DECOMPOSED, "foreign": FOREIGN}
 SPACES = {alias: target for target, alias in NAMESPACES.items()}
 
 
@@ -186,11 +195,14 @@ def function_call(name: str) -> CallUsage | None:
 
 
 def words(kind: str) -> Iterator[tuple[str, str]]:
-    """The words of the snippets of a kind beside operators, with what they are."""
-    yield from ((name, "function of sizes") for name in sorted(SHAPE.functions))
+    """The words of snippets beside operators, with what they are.
+
+    Args:
+        kind: Of snippets with words of their own, as `reference` is, or else of the file.
+    """
+    places = {EVERYWHERE, _PLACES.get(kind, "")}
+    yield from ((name, f"function {place}") for name, place in PLAIN.items() if place in places)
     yield from ((name, "dtype") for name in BY_NAME)
-    if kind == "reference":
-        yield from ((name, "helper of references") for name in sorted(REFERENCE))
     yield from ((space, "namespace") for space, target in SPACES.items() if target == kind)
 
 

@@ -135,8 +135,9 @@ def _snippet_items(file: EditedFile, place: OutlinePlace) -> Iterator[Completion
             yield _callable(name, Kind.Function, "operator", 2 if makes else 1)
         for name in sorted(catalog.modules):
             yield _callable(name, Kind.Class, "module", 1 if makes else 2)
-    lowering = next((each for each in place.path if each in LOWERINGS | {"reference"}), "shape")
-    for name, what in words(str(lowering)):
+    kinds = LOWERINGS | {"reference", "decompose"}
+    found = next((each for each in place.path if each in kinds), file.analysis.kind)
+    for name, what in words(str(found)):
         yield CompletionItem(name, kind=Kind.Function, detail=what, sort_text=f"3{name}")
 
 

@@ -1,6 +1,5 @@
-"""Navigation: where names are declared and read, their renaming, and the outline of a file."""
+"""Navigation: where names are declared and read, and the outline of a file."""
 
-import keyword
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,17 +10,12 @@ from lsprotocol.types import (
     Position,
     Range,
     SymbolKind,
-    TextEdit,
-    WorkspaceEdit,
 )
 
 from tripybuild.documents.document import read
-from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
-from tripybuild.language.vocabulary import PYTHON
 from tripybuild.language_server.analysis import analyze
-from tripybuild.language_server.catalog import SPACES
 from tripybuild.language_server.descriptions import stored_weights
-from tripybuild.language_server.names import FILE, Occurrence, Symbol, entries
+from tripybuild.language_server.names import Occurrence, Symbol, entries
 from tripybuild.language_server.source_text import SourceText
 from tripybuild.language_server.workspace import (
     EditedFile,
@@ -29,17 +23,9 @@ from tripybuild.language_server.workspace import (
     catalog_for,
     uri_of,
 )
-from tripybuild.model.config import CONFIG
 from tripybuild.schema.model.file_references import is_inside
-from tripybuild.types.dtypes import BY_NAME
-from tripybuild.types.vocabulary import SHAPE
 
 NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
-RENAMED = frozenset(
-    {"size", "dynamic size", "part", "step", "input", "constant", "definition", "state"}
-    | {"weight", "prepared weight", "output"}
-)
-MEMBERS = frozenset({"part", "weight", "state", "prepared weight"})
 SYMBOLS = {
     "inputs": SymbolKind.Variable,
     "sizes": SymbolKind.Constant,
@@ -161,74 +147,6 @@ def references(file: EditedFile, line: int, column: int, *, declared: bool) -> l
         found = [each for each in found if each.symbol is None]
     spans = [each.span for each in found if declared or not each.is_declaration]
     return [FilePlace(file.uri, file.analysis.source.range(span)) for span in spans]
-
-
-def renameable(file: EditedFile, line: int, column: int) -> tuple[Symbol, Span]:
-    """The name at a place, if it can be renamed.
-
-    Raises:
-        DiagnosticError: It is none of the file's own, with the reason.
-    """
-    names = file.analysis.names
-    occurrence = names.at(line, column)
-    symbol = None if occurrence is None else occurrence.symbol
-    if occurrence is None:
-        raise _refusal("there is no name here")
-    if symbol is None:
-        raise _refusal(f"`{occurrence.name}` is not declared in this file")
-    if symbol.kind == "used definition":
-        raise _refusal(f"`{symbol.name}` is declared in `{symbol.key[1]}`: rename it there")
-    if symbol.kind not in RENAMED:
-        raise _refusal(f"`{symbol.name}` is {_with_article(symbol.kind)}, which is not renamed")
-    if symbol in names.unplaced:
-        hint = "write the texts that read it on one line, or below `|`"
-        raise _refusal(f"`{symbol.name}` is read in a folded text", hint)
-    for each in names.occurrences:
-        unknown = each.is_open and each.space not in SPACES and each.space != CONFIG
-        if unknown and each.name == symbol.name and symbol.kind in MEMBERS:
-            hint = f"its part is not known before the model is built, in line {each.span.line}"
-            raise _refusal(f"`.{each.name}` may mean this {symbol.kind}", hint)
-    if file.analysis.parsed[0] is None or file.analysis.parsed[1]:
-        raise _refusal("the file is not YAML that can be read: mend it first")
-    return symbol, occurrence.span
-
-
-def rename(file: EditedFile, line: int, column: int, new: str) -> WorkspaceEdit:
-    """The edits that give a name of the file another one.
-
-    Raises:
-        DiagnosticError: With the reason why it cannot be renamed, or not so.
-    """
-    symbol, _ = renameable(file, line, column)
-    if not NAME.fullmatch(new) or "__" in new:
-        raise _refusal(f"`{new}` is no name: letters, digits and `_`, of which a letter is first")
-    _refuse_taken(file, symbol, new)
-    source = file.analysis.source
-    edits = [TextEdit(source.range(each.span), new) for each in file.analysis.names.of(symbol)]
-    return WorkspaceEdit(changes={file.uri: edits})
-
-
-def _refuse_taken(file: EditedFile, symbol: Symbol, new: str) -> None:
-    names = file.analysis.names
-    if keyword.iskeyword(new) or new in {"next", "config"}:
-        raise _refusal(f"`{new}` is a word of the language")
-    if new in BY_NAME or new in SHAPE.functions or new in PYTHON.functions:
-        raise _refusal(f"`{new}` is a {'dtype' if new in BY_NAME else 'function'} already")
-    everywhere = symbol.owner in {FILE, ()}
-    for (owner, name), other in names.symbols.items():
-        if name == new and (everywhere or owner in (symbol.owner, FILE)):
-            span = names.document.span(other.key, key=not isinstance(other.key[-1], int))
-            raise _refusal(f"`{new}` is {_with_article(other.kind)} already, in line {span.line}")
-    if any(each.name == new and not each.is_word for each in names.occurrences):
-        raise _refusal(f"`{new}` has a meaning here already: snippets of the file read it")
-
-
-def _with_article(kind: str) -> str:
-    return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
-
-
-def _refusal(message: str, hint: str | None = None) -> DiagnosticError:
-    return DiagnosticError(Diagnostic("bad-name", message, hint=hint))
 
 
 def outline(file: EditedFile) -> list[DocumentSymbol]:

@@ -118,10 +118,14 @@ class NameIndex:
         """The definitions of this file that a part is made of."""
         if symbol.kind == "definition":
             return [("define", symbol.name)] if ("define", symbol.name) in self.owners else []
+        names = sorted(self.read_names(symbol))
+        return [("define", name) for name in names if ("define", name) in self.owners]
+
+    def read_names(self, symbol: Symbol) -> set[str]:
+        """The names that the snippet of a symbol reads."""
         text = self.document.at(symbol.key)
         tree = syntax_tree(text) if isinstance(text, str) else None
-        names = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} if tree else set()
-        return [("define", name) for name in sorted(names) if ("define", name) in self.owners]
+        return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} if tree else set()
 
     @cached_property
     def _by_line(self) -> Mapping[int, list[Occurrence]]:

@@ -8,7 +8,14 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 from tripybuild.errors.diagnostics import DiagnosticError
-from tripybuild.language_server import completion, descriptions, hints, navigation, repairs
+from tripybuild.language_server import (
+    completion,
+    descriptions,
+    hints,
+    navigation,
+    renaming,
+    repairs,
+)
 from tripybuild.language_server.workspace import EditedFile, Workspace
 
 TRIGGERS = (".", "(", ",", " ", ":", "[")
@@ -138,7 +145,7 @@ def _add_edits(server: LanguageServer, space: Workspace) -> None:
     @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
     def prepare_rename(params: types.PrepareRenameParams) -> types.Range | None:
         def answer(file: EditedFile, line: int, column: int) -> types.Range:
-            return file.analysis.source.range(navigation.renameable(file, line, column)[1])
+            return file.analysis.source.range(renaming.renameable(file, line, column)[1])
 
         return _at(space, params, answer)
 
@@ -147,7 +154,7 @@ def _add_edits(server: LanguageServer, space: Workspace) -> None:
         return _at(
             space,
             params,
-            lambda f, line, column: navigation.rename(f, line, column, params.new_name),
+            lambda f, line, column: renaming.rename(space, f, line, column, params.new_name),
         )
 
     @server.feature(

@@ -9,8 +9,11 @@ import logging
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, BinaryIO
 
+from cattrs import transform_error
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol
 
 from tripybuild.language_server import completion, repairs
 from tripybuild.language_server.requests import add_requests
@@ -22,12 +25,34 @@ QUIET = 0.15  # seconds without a change, after which a file is built
 HOST = "127.0.0.1"
 
 
+class AnsweredProtocol(LanguageServerProtocol):
+    """The protocol, in which a request whose parameters are none of its own has an answer, too."""
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        """The message that an object says; a request that is refused is answered here."""
+        try:
+            return super().structure_message(data)
+        except JsonRpcException as error:
+            if "id" not in data or "method" not in data:
+                raise
+            cause = error.__cause__
+            reasons = transform_error(cause) if cause is not None else []
+            message = f"invalid parameters of `{data['method']}`: {'; '.join(reasons)}"
+            refusal = JsonRpcInvalidParams(message).to_response_error()
+            self._send_response(data["id"], None, refusal)
+            return types.SetTraceNotification(types.SetTraceParams(types.TraceValue.Off))
+
+
 class SpecServer(LanguageServer):
     """The language server of one client."""
 
     def __init__(self) -> None:
         super().__init__(
-            NAME, VERSION, text_document_sync_kind=types.TextDocumentSyncKind.Full, max_workers=2
+            NAME,
+            VERSION,
+            text_document_sync_kind=types.TextDocumentSyncKind.Full,
+            protocol_cls=AnsweredProtocol,
+            max_workers=2,
         )
         self.files = Workspace()
         self.builds = ThreadPoolExecutor(1, thread_name_prefix="build")

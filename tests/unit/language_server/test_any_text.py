@@ -8,7 +8,14 @@ import pytest
 from lsprotocol.types import Position
 
 from tripybuild.errors.diagnostics import DiagnosticError
-from tripybuild.language_server import completion, descriptions, hints, navigation, repairs
+from tripybuild.language_server import (
+    completion,
+    descriptions,
+    hints,
+    navigation,
+    renaming,
+    repairs,
+)
 from tripybuild.language_server.analysis import analyze, kind_of_text
 from tripybuild.language_server.findings import find
 from tripybuild.language_server.source_text import SourceText
@@ -33,7 +40,7 @@ def ask_everything(file, space, line, column):
     list(repairs.code_actions(file, 0, line))
     repairs.shown_problems(file)
     with suppress(DiagnosticError):  # which have reasons
-        navigation.rename(file, line, column, "another_name")
+        renaming.rename(space, file, line, column, "another_name")
     with suppress(DiagnosticError):
         repairs.formatting(file)
 
@@ -74,13 +81,13 @@ def test_specs_have_no_problems():
 def test_a_spec_whose_names_are_all_others_is_the_same_model(name):
     path = ROOT / f"specs/{name}.yaml"
     text = before = path.read_text(encoding="utf-8")
-    _, file = opened(text, path)
-    symbols = [s for s in file.analysis.names.symbols.values() if s.kind in navigation.RENAMED]
+    space, file = opened(text, path)
+    symbols = [s for s in file.analysis.names.symbols.values() if s.kind in renaming.RENAMED]
     for number, symbol in enumerate(symbols):
-        _, file = opened(text, path)
+        space, file = opened(text, path)
         names = file.analysis.names.occurrences
         place = next(o.span for o in names if o.symbol and is_same(o.symbol, symbol))
-        found = navigation.rename(file, place.line - 1, place.column - 1, f"other{number}")
+        found = renaming.rename(space, file, place.line - 1, place.column - 1, f"other{number}")
         lines = list(file.analysis.source.lines)
         for edit in sorted(found.changes[file.uri], key=lambda e: -e.range.start.character):
             start, end = edit.range.start, edit.range.end

@@ -345,6 +345,23 @@ def test_a_port_of_this_machine_is_served(tmp_path):
         server.terminate()
 
 
+def test_parameters_that_are_none_are_refused(client):
+    """With the code of JSON-RPC and the field, and the server goes on."""
+    for params in ({}, {"textDocument": {"uri": 3}}, {"textDocument": "a", "position": []}):
+        with pytest.raises(
+            RefusedError, match=r"invalid parameters of `textDocument/hover`: .*"
+        ) as e:
+            client.ask("textDocument/hover", **params)
+        assert e.value.code == -32602
+    assert client.problems(NAME, SPEC) == []
+
+
+def test_json_is_no_answer_of_the_server():
+    found = CliRunner().invoke(app, ["lsp", "--json"])
+    assert found.exit_code == 2
+    assert "conflicting-options" in found.stdout
+
+
 def test_a_missing_extra_is_one_diagnostic(monkeypatch):
     monkeypatch.setattr(lsp, "find_spec", lambda name: None)
     found = CliRunner().invoke(app, ["lsp"])
@@ -362,3 +379,78 @@ def test_the_extension_starts_the_command():
     page = (ROOT / "docs/editor.md").read_text(encoding="utf-8")
     assert "`tripybuild.command`" in page
     assert all(f"npm run {each}" in page for each in package["scripts"] if each == "build")
+
+
+USED = """\
+tripybuild: 1
+sizes:
+  width: {type: int, doc: The number of columns.}
+define:
+  block:
+    sizes: [count]
+    inputs:
+      x: F[B, width]
+    parts:
+      norm: RMSNorm(width)
+    outputs:
+      out: norm(x) * count
+"""
+USER = """\
+tripybuild: 1
+model: user
+use:
+  lib/blocks.yaml:
+    take: [block]
+    with: {width: 8}
+inputs:
+  x: F[B, 8]
+parts:
+  first: block(count=2)
+outputs:
+  y: first(block(3)(x)) + first.norm.weight
+"""
+
+
+@pytest.mark.parametrize(
+    ("at", "old", "new"),
+    [
+        ("block:", "block", "layer"),
+        ("width: {", "width", "columns"),
+        ("count]", "count", "times"),
+        ("norm: ", "norm", "scale"),
+    ],
+)
+@pytest.mark.parametrize("is_open", [True, False])
+def test_rename_reaches_the_files_that_use_it(client, at, old, new, is_open):
+    """Open, or as they are on disk; those of the same name that use nothing stay."""
+    (client.folder / "lib").mkdir(exist_ok=True)
+    (client.folder / "lib/blocks.yaml").write_text(USED, encoding="utf-8")
+    (client.folder / "lib/other.yaml").write_text(USED, encoding="utf-8")
+    user = f"user_{old}_{is_open}.yaml"
+    (client.folder / user).write_text("" if is_open else USER, encoding="utf-8")
+    if is_open:
+        client.problems(user, USER)
+    assert client.problems("lib/blocks.yaml", USED) == []
+    edits = client.at("rename", "lib/blocks.yaml", *place(USED, at), newName=new)["changes"]
+    assert edits.keys() == {client.uri("lib/blocks.yaml"), client.uri(user)}
+    changed = apply(USED, edits[client.uri("lib/blocks.yaml")])
+    assert changed == USED.replace(old, new)
+    assert apply(USER, edits[client.uri(user)]) == USER.replace("blocks.yaml", "KEPT").replace(
+        old, new
+    ).replace("KEPT", "blocks.yaml")
+    (client.folder / user).unlink()
+    if is_open:
+        client.tell("textDocument/didClose", textDocument={"uri": client.uri(user)})
+        client.versions.pop(client.uri(user))
+
+
+def test_a_used_definition_is_renamed_where_it_is_declared(client):
+    """From the file that uses it; and what is not known there is refused with the file's name."""
+    (client.folder / "lib").mkdir(exist_ok=True)
+    (client.folder / "lib/blocks.yaml").write_text(USED, encoding="utf-8")
+    client.problems("user.yaml", USER)
+    edits = client.at("rename", "user.yaml", *place(USER, "block(3)"), newName="layer")["changes"]
+    assert client.uri("lib/blocks.yaml") in edits
+    assert apply(USER, edits[client.uri("user.yaml")]).count("layer") == 3
+    with pytest.raises(RefusedError, match=r"in `user.yaml`: `first` is a part already"):
+        client.at("rename", "lib/blocks.yaml", *place(USED, "block:"), newName="first")

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from tripybuild.cli.command import CommandResult, command
+from tripybuild.cli.command import CommandResult, Json, command
+from tripybuild.cli.usage_errors import conflict
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 
 LARGEST_PORT = 65_535
@@ -25,6 +26,7 @@ def serve_editor(
             help="Serve one client at this port of 127.0.0.1, not standard input and output.",
         ),
     ] = None,
+    json: Json = False,
 ) -> CommandResult:
     """Serve an editor: types, problems, completion, rename.
 
@@ -32,6 +34,9 @@ def serve_editor(
 
     Example: `tripybuild lsp`
     """
+    if json:
+        message = "the language server speaks its protocol, and gives no answer of its own"
+        raise conflict(message, "leave out `--json`", "--json")
     if find_spec("pygls") is None:
         message = "the language server needs `pygls`, which is not installed"
         hint = "`pip install 'tripybuild[editor]'`"
