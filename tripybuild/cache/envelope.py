@@ -11,7 +11,7 @@ A signature would be one of the record's bytes: they hold the key and the conten
 import zlib
 from collections.abc import Iterator
 from hashlib import sha256
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 from tripybuild.artifact.members import PIECE, Content, pieces
 from tripybuild.cache.records import (
@@ -24,6 +24,14 @@ from tripybuild.process.hashing import ALGORITHMS, algorithm
 
 MAGIC = b"tbentry1"
 LENGTH, DIGEST = 4, 32  # bytes of the record's length and of its digest
+
+
+class Source(Protocol):
+    """What can be read piece by piece."""
+
+    def read(self, size: int, /) -> bytes:
+        """At most so many bytes; none at the end."""
+        ...
 
 
 class MalformedEntryError(ValueError):
@@ -45,7 +53,7 @@ def envelope_pieces(record: EntryRecord, content: Content) -> Iterator[bytes | m
     yield from pieces(content)
 
 
-def read_record(stream: BinaryIO, key: str | None, limit: int) -> EntryRecord:
+def read_record(stream: Source, key: str | None, limit: int) -> EntryRecord:
     """Read an envelope up to its content.
 
     Args:
@@ -77,7 +85,7 @@ def read_record(stream: BinaryIO, key: str | None, limit: int) -> EntryRecord:
     return record
 
 
-def copy_content(stream: BinaryIO, record: EntryRecord, target: BinaryIO) -> int:
+def copy_content(stream: Source, record: EntryRecord, target: BinaryIO) -> int:
     """Copy the content of an envelope whose record was read, and return its CRC-32.
 
     Raises:
@@ -102,7 +110,7 @@ def copy_content(stream: BinaryIO, record: EntryRecord, target: BinaryIO) -> int
     return checksum
 
 
-def _read_exactly(stream: BinaryIO, size: int) -> bytes:
+def _read_exactly(stream: Source, size: int) -> bytes:
     found = b""
     while len(found) < size:
         piece = stream.read(size - len(found))

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, Self, TypeVar
 
 from tripybuild.artifact.members import Content
 from tripybuild.cache.envelope import (
@@ -38,6 +38,8 @@ from tripybuild.process.per_process import per_process
 
 LAYOUT = "v1"  # a folder of the remote, so that other layouts can lie beside it
 SLOWEST = 1 << 20  # bytes a second, below which it is not worth to wait
+MOST_SECONDS = 300.0  # that a content may take, whatever its size
+BLOCK = 8 << 20  # bytes of one request
 MOST_LIES = 3
 COOLDOWN = 300.0  # seconds in which a remote that failed is not asked
 CODE = "cache-remote"
@@ -74,7 +76,7 @@ class Remote:
     def fetch(self, key: CacheKey, stream: BinaryIO, limit: int) -> Fetched:
         """Copy the content of a key to where the stream stands.
 
-        What is there after a failure means nothing; the stream may be written to for a moment, too.
+        What is there after a failure means nothing.
 
         Args:
             key: The key that is asked for.
@@ -86,11 +88,11 @@ class Remote:
         """
         if not self._is_awake("read"):
             return Fetched()
-        source: BinaryIO | None = None
         try:
-            source, record = self._within(0, partial(self._open, key, limit))
-            copy = partial(copy_content, source, record, stream)
-            return Fetched(record, self._within(record.size, copy))
+            with self._open(key) as source:
+                record = read_record(source, key, limit)
+                source.allow(record.size)
+                return Fetched(record, copy_content(source, record, stream))
         except FileNotFoundError:
             return Fetched()
         except LocalWriteError as error:
@@ -99,17 +101,14 @@ class Remote:
             return Fetched(warnings=self._count_lie(key, error))
         except Exception as error:  # noqa: BLE001 - of any library, for any address
             return Fetched(warnings=self._sleep("read", "be read", error))
-        finally:
-            if source is not None:
-                with contextlib.suppress(Exception):
-                    source.close()
 
     def upload(self, record: EntryRecord, content: Content) -> tuple[Diagnostic, ...]:
         """Add an entry, all of it or nothing; what is wrong is returned, not raised."""
         if not self.settings.can_write or not self._is_awake("write"):
             return ()
         try:
-            self._within(record.size, partial(self._upload, record, content))
+            limit = self.settings.timeout + _seconds_of(record.size)
+            run_timed(partial(self._upload, record, content), limit)
         except Exception as error:  # noqa: BLE001 - of any library, for any address
             return self._sleep("write", "be written to", error)
         return ()
@@ -117,7 +116,8 @@ class Remote:
     def probe(self) -> str | None:
         """Ask for an entry that is not there; the reason why that fails, or None."""
         try:
-            self._within(0, partial(self._open, CacheKey({}), 0))
+            with self._open(CacheKey({})) as source:
+                read_record(source, None, 0)
         except (FileNotFoundError, MalformedEntryError):
             return None
         except Exception as error:  # noqa: BLE001 - of any library, for any address
@@ -133,7 +133,9 @@ class Remote:
         protocol, url = self.settings.protocol, self.settings.url
         if protocol in HTTP:
             # A redirect is not followed: the store is what the address names, and no other machine.
-            options = {"allow_redirects": False, "skip_instance_cache": True}
+            # What is compressed on the way is not what was stored, and could be of any size.
+            options: dict[str, Any] = {"allow_redirects": False, "skip_instance_cache": True}
+            options["client_kwargs"] = {"auto_decompress": False}
             return fsspec.filesystem(protocol, **options), url
         filesystem, root = fsspec.core.url_to_fs(url, skip_instance_cache=True)
         return filesystem, str(root)
@@ -147,24 +149,23 @@ class Remote:
             root, mark, query = root.partition("#")[0].partition("?")
         return f"{root.rstrip('/')}/{LAYOUT}/{key[:2]}/{key[2:]}{mark}{query}"
 
-    def _open(self, key: CacheKey, limit: int) -> tuple[BinaryIO, EntryRecord]:
-        """Open the entry of a key and read its record.
+    def _open(self, key: CacheKey) -> "TimedStream":
+        """Open the object of a key.
 
         Raises:
-            MalformedEntryError: It is another one, or none.
-            Exception: The address cannot be read.
+            Exception: There is none, or the address cannot be read.
         """
-        filesystem, root = self._filesystem
-        options: dict[str, Any] = {}
-        if self.settings.protocol in HTTP:
-            options = {"block_size": 0, "size": 1}  # one request, and nothing is asked before
-        elif self._is_folder and not self.settings.can_write and not Path(root).is_dir():
-            raise NotADirectoryError(0, f"there is no folder `{root}`")
-        with contextlib.ExitStack() as opened:
-            stream = opened.enter_context(filesystem.open(self._place(key), "rb", **options))
-            record = read_record(stream, key, limit)
-            opened.pop_all()
-        return stream, record
+
+        def start() -> BinaryIO:
+            filesystem, root = self._filesystem
+            options: dict[str, Any] = {"block_size": BLOCK}
+            if self.settings.protocol in HTTP:
+                options = {"block_size": 0, "size": 1}  # one request, and nothing is asked before
+            elif self._is_folder and not self.settings.can_write and not Path(root).is_dir():
+                raise NotADirectoryError(0, f"there is no folder `{root}`")
+            return filesystem.open(self._place(key), "rb", **options)  # type: ignore[no-any-return]
+
+        return TimedStream(run_timed(start, self.settings.timeout), self.settings.timeout)
 
     @property
     def _is_folder(self) -> bool:
@@ -190,18 +191,6 @@ class Remote:
                 filesystem.makedirs(os.path.dirname(place), exist_ok=True)  # noqa: PTH120 - remote
                 filesystem.put_file(whole.name, partial_place)
                 filesystem.mv(partial_place, place)
-
-    def _within(self, size: int, work: Callable[[], Given]) -> Given:
-        """Do work in the time that so many bytes may take.
-
-        Raises:
-            TimeoutError: It is not done; a thread that nothing waits for goes on with it.
-            Exception: What the work raises.
-        """
-        try:
-            return run_native(work, self.settings.timeout + size / SLOWEST)
-        except OvertimeError as error:
-            raise TimeoutError from error
 
     def _is_awake(self, way: str) -> bool:
         return self._lies < MOST_LIES and time.monotonic() >= self._asleep[way]
@@ -244,6 +233,58 @@ class Remote:
             return ()
         self._has_warned = True
         return (Diagnostic(CODE, message, hint=hint),)
+
+
+class TimedStream:
+    """A stream of a remote, each read of which has its time, as all of them together have.
+
+    Args:
+        stream: What is read.
+        timeout: Seconds for each read, and for all until more is allowed.
+    """
+
+    def __init__(self, stream: BinaryIO, timeout: float) -> None:
+        self._stream, self._timeout = stream, timeout
+        self._end = time.monotonic() + timeout
+
+    def allow(self, size: int) -> None:
+        """Let so many bytes more take their time."""
+        self._end += _seconds_of(size)
+
+    def read(self, size: int) -> bytes:
+        """Read at most so many bytes; none where the stream ends.
+
+        Raises:
+            TimeoutError: They do not come in time.
+            Exception: What the stream raises.
+        """
+        left = self._end - time.monotonic()
+        return run_timed(partial(self._stream.read, size), max(0.0, min(left, self._timeout)))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with contextlib.suppress(Exception):
+            self._stream.close()
+
+
+def run_timed(work: Callable[[], Given], seconds: float) -> Given:
+    """Do work in so many seconds.
+
+    Raises:
+        TimeoutError: It is not done; a thread that nothing waits for goes on with it.
+        Exception: What the work raises.
+    """
+    try:
+        return run_native(work, seconds)
+    except OvertimeError as error:
+        raise TimeoutError from error
+
+
+def _seconds_of(size: int) -> float:
+    """The time that a content may take."""
+    return min(size / SLOWEST, MOST_SECONDS)
 
 
 @per_process

@@ -1,6 +1,7 @@
 """The remote cache: a folder, a server of HTTP, one of S3; honest, lying, slow, dead and full."""
 
 import errno
+import gzip
 import http.server
 import os
 import subprocess
@@ -82,8 +83,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         status = fault if isinstance(fault, int) else 404 if content is None else 200
         self.send_response(status)
         body = (content or b"") if status == 200 else b""
-        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Content-Length", str(1 << 32 if fault == "stall" else len(body)))
+        if fault == "gzip":
+            self.send_header("Content-Encoding", "gzip")
         self.end_headers()
+        if fault == "stall":
+            self.wfile.write(body)
+            self.server.released.wait(20)
+            return
         if fault == "drip":
             for at in range(len(body)):
                 self.wfile.write(body[at : at + 1])
@@ -270,6 +277,8 @@ def test_one_that_lies_is_not_believed_for_ever(server, use, tmp_path):
         (500, "HTTP status 500"),
         (403, "HTTP status 403"),
         ("redirect", "it ends early"),
+        ("stall", "it does not answer"),
+        ("gzip", "it is not an entry of a cache"),
         ("full", "HTTP status 507"),
     ],
 )
@@ -277,6 +286,10 @@ def test_a_bad_server_costs_one_warning(server, use, tmp_path, monkeypatch, faul
     """Whatever it does: what is needed is made, in little more than the limit of time."""
     path = f"/team/v1/{KEY[:2]}/{KEY[2:]}"
     good = envelope(b"content" * 1000)
+    if fault == "stall":  # it says that most of it is yet to come
+        good = envelope(b"content", size=3 << 30)
+    if fault == "gzip":
+        good = gzip.compress(good)
     server.objects |= {path: good, f"/other{path}": good}
     if fault == "full":
         server.objects.clear()
