@@ -7,7 +7,7 @@ folder is.
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any
 from tripybuild.artifact.container import looks_like_container
 from tripybuild.artifact.draft import Draft
 from tripybuild.compiler import session
-from tripybuild.errors.diagnostics import DiagnosticError
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.packages.libraries import model_libraries
 from tripybuild.process import phases
 from tripybuild.process.atomic_write import write_error
@@ -24,6 +24,7 @@ from tripybuild.process.hashing import file_digest
 from tripybuild.process.memory import peak_bytes, reset_peak
 from tripybuild.process.output_files import check_overwrite
 from tripybuild.workspace.jobs import Job, JobResult
+from tripybuild.workspace.shared_outputs import SharedOutputs
 
 
 def run_job(module: bytes, options: Mapping[str, Any]) -> bytes:
@@ -65,6 +66,10 @@ def compile_job(job: Job) -> JobResult:
     except OSError as error:
         raise DiagnosticError(write_error(path, error)) from error
     check_overwrite(path, looks_like_container, "an executable")
+    shared, began = SharedOutputs(), time.perf_counter()
+    phases.begin_phase("look for the executable")
+    if shared.restore(job):
+        return _result(job, shared.warnings)
     with Draft(path) as draft:
         made = session.compile_spec(
             spec,
@@ -80,11 +85,17 @@ def compile_job(job: Job) -> JobResult:
         )
         phases.begin_phase("write the executable")
         made.save(path, draft)
+    shared.keep(job, time.perf_counter() - began)
+    return _result(job, [*made.warnings, *shared.warnings])
+
+
+def _result(job: Job, warnings: Sequence[Diagnostic]) -> JobResult:
+    """The result of a job whose output is there."""
     phases.begin_phase("digest the executable")
-    measured = file_digest(path)
+    measured = file_digest(Path(job.output))
     phases.end_phase()
     digest, size = measured.digest, measured.size
-    return JobResult(job.name, job.key, "done", digest, size, warnings=tuple(made.warnings))
+    return JobResult(job.name, job.key, "done", digest, size, warnings=tuple(warnings))
 
 
 @contextmanager
