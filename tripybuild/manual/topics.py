@@ -140,6 +140,8 @@ def function_topic(name: str, registry: RegistryText) -> TopicText:
         "function": name,
         "place": found.place,
         "signature": found.signature,
+        "parameters": [{"written": each, "text": text} for each, text in found.parameters],
+        "result": found.result,
         "text": found.doc,
         "example": call.text if call else None,
     }

@@ -23,7 +23,8 @@ class TensorAnswer(_Answer):
 class SchemaAnswer(_Answer):
     """The answer of `tripybuild schema --json`."""
 
-    schemas: dict[str, str] = Field(description="The paths of schemas by the kind of file.")
+    schemas: dict[str, str] = Field({}, description="The paths of schemas by the kind of file.")
+    answers: dict[str, str] = Field({}, description="Those of answers in JSON, by the command.")
 
 
 class Quantity(_Answer):

@@ -72,6 +72,10 @@ explain softmax/dim
 explain layernorm/trailing-sizes
 explain unbound-name
 explain sofmax
+explain np.where
+schema
+schema check
+schema modl
 export tiny.yaml
 export tiny.yaml --opset 3
 import tiny.onnx -o read

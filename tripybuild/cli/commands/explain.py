@@ -4,7 +4,8 @@
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -71,23 +72,32 @@ def explain(
 def show_schemas(
     kind: Annotated[
         str | None,
-        typer.Argument(metavar="KIND", help="The kind of file; all of them without it."),
+        typer.Argument(
+            metavar="KIND|COMMAND",
+            help="The kind of file, or the command whose `--json` is meant; all without it.",
+        ),
     ] = None,
 ) -> CommandResult:
-    """Print the path of a JSON schema, such as that of model files.
+    """Print the path of a JSON schema: of files, or of answers.
 
     Example: tripybuild schema model
     """
-    found = {each.stem: str(each) for each in sorted(paths.schemas().glob("*.json"))}
+    files, answers = _schemas(paths.schemas()), _schemas(paths.schemas() / "answers")
     if kind is None:
-        lines = list(table_lines("schemas of files", found))
-        return CommandResult("\n".join(lines).strip(), data={"schemas": found})
-    if kind not in found:
-        near = suggest(kind, found)
-        hint = f"did you mean `{near}`?" if near else f"there are {', '.join(found)}"
-        message = f"there is no schema of `{kind}` files"
-        raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
-    return CommandResult(found[kind], data={"schemas": {kind: found[kind]}})
+        titles = {"schemas of files": files, "schemas of what commands answer with --json": answers}
+        lines = [line for title, found in titles.items() for line in table_lines(title, found)]
+        return CommandResult("\n".join(lines).strip(), data={"schemas": files, "answers": answers})
+    for name, found in (("schemas", files), ("answers", answers)):
+        if kind in found:
+            return CommandResult(found[kind], data={name: {kind: found[kind]}})
+    near = suggest(kind, [*files, *answers])
+    hint = f"did you mean `{near}`?" if near else "`tripybuild schema` lists all of them"
+    message = f"there is no schema of `{kind}` files, and none of such answers"
+    raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
+
+
+def _schemas(folder: Path) -> dict[str, str]:
+    return {each.stem: str(each) for each in sorted(folder.glob("*.json"))}
 
 
 def _with_others(found: CommandResult, others: Sequence[str]) -> CommandResult:
@@ -164,6 +174,11 @@ def _unknown(name: str, manual: "Manual") -> Diagnostic:
 def _unknown_of(name: str, names: Sequence[str]) -> Diagnostic:
     near = suggest(name, names)
     message = f"nothing is called `{name}`"
+    if name in _schemas(paths.schemas() / "answers"):
+        hint = (
+            f"`tripybuild {name} --help` explains the command, `tripybuild schema {name}` its JSON"
+        )
+        return Diagnostic("unknown-operator", message, hint=hint)
     hint = f"did you mean `{near}`?" if near else "`tripybuild explain` lists what can be asked"
     return Diagnostic("unknown-operator", message, hint=hint)
 
@@ -280,6 +295,11 @@ def _operator(
         "path": operator.path,
         "signature": signature,
         "doc": operator.doc,
+        "arguments": [_argument(operator, each) for each in operator.arguments()],
+        "outputs": [
+            {"name": each.name, "type": str(each.pattern), "text": each.doc}
+            for each in operator.outputs.values()
+        ],
         "types": {name: list(map(str, types)) for name, types in operator.types.items()},
         "laws": laws,
         "engines": ways,
@@ -290,14 +310,20 @@ def _operator(
     return CommandResult("\n".join(lines), data=data)
 
 
+def _argument(operator: "Operator", each: Any) -> dict[str, str | None]:
+    """An argument as data; one that has to be given has no default."""
+    default = getattr(each, "default", None)
+    given = None if default is None else _one_line(default.text)
+    input = operator.inputs.get(each.name)
+    given = str(input.absent) if input is not None and input.optional else given
+    return {"name": each.name, "type": str(each.pattern), "default": given, "text": each.doc}
+
+
 def _signature(operator: "Operator") -> str:
     arguments = []
-    for each in operator.arguments():
-        default = getattr(each, "default", None)
-        given = f" = {_one_line(default.text)}" if default is not None else ""
-        input = operator.inputs.get(each.name)
-        given = f" = {input.absent}" if input is not None and input.optional else given
-        arguments.append(f"{each.name}: {each.pattern}{given}")
+    for each in (_argument(operator, each) for each in operator.arguments()):
+        given = "" if each["default"] is None else f" = {each['default']}"
+        arguments.append(f"{each['name']}: {each['type']}{given}")
     outputs = ", ".join(f"{each.name}: {each.pattern}" for each in operator.outputs.values())
     return f"{operator.name}({', '.join(arguments)}) -> {outputs}"
 
