@@ -90,7 +90,12 @@ def setting(text: str) -> SizeSetting:
 
 SizeSettings = Annotated[
     list[SizeSetting] | None,
-    typer.Option("--set", metavar="NAME=VALUE", parser=setting, help="Override a size or a dtype."),
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        parser=setting,
+        help="Override a size, a dtype, or weights.convert, which converts floats of weights.",
+    ),
 ]
 
 

@@ -36,6 +36,7 @@ from tripybuild.model.steps import Next
 from tripybuild.model.templates import Template
 from tripybuild.model.used_files import add_reach_hints, open_file, type_variables
 from tripybuild.process.gc_pause import pause_gc
+from tripybuild.schema.files import WeightsEntry
 from tripybuild.schema.model.entry_points import entry_label
 from tripybuild.schema.model.includes import load_model
 from tripybuild.schema.model.model import Model
@@ -48,6 +49,7 @@ from tripybuild.types.shapes import fresh_symbols
 from tripybuild.types.size_range import SizeRange
 from tripybuild.types.vocabulary import SHAPE
 
+CONVERT = "weights.convert"  # what a caller may choose beside sizes and dtypes
 METHODS = frozenset({"cast", "flatten", "permute", "reshape", "squeeze", "transpose", "unsqueeze"})
 
 
@@ -64,7 +66,7 @@ def build(
 
     Args:
         path: The model's file.
-        overrides: Sizes and dtypes to put in the place of the file's own.
+        overrides: Sizes and dtypes to put in the place of the file's own, and `weights.convert`.
         homes: Says where the operators and modules of other registries are.
         config: What to put in the place of the file's own configuration.
         reader: Gives the document of each file.
@@ -73,6 +75,8 @@ def build(
     Raises:
         DiagnosticError: With all that is wrong with the file.
     """
+    chosen = dict(overrides or {})
+    converts = chosen.pop(CONVERT, None)
     with within_budget() as budget:
         model, found = load_model(path, reader)
         if model is None:
@@ -81,9 +85,19 @@ def build(
     # One file gives one graph, whatever was built before.
     with within_budget(budget=budget), fresh_symbols(), pause_gc():
         try:
-            return _Builder(model, own, observe).build(overrides or {}, config or ConfigChoice())
+            built = _Builder(model, own, observe).build(chosen, config or ConfigChoice())
         except DiagnosticError as error:
-            raise add_reach_hints(error, model.files, overrides or {}) from error
+            raise add_reach_hints(error, model.files, chosen) from error
+    return built if converts is None else _with_conversion(built, converts)
+
+
+def _with_conversion(built: ModelGraph, converts: object) -> ModelGraph:
+    """The model with its weights converted, or not, whatever its file says."""
+    if not isinstance(converts, bool):
+        message = f"`{CONVERT}` is true or false, and not {format_value(converts)}"
+        raise DiagnosticError(Diagnostic("wrong-value", message))
+    entry = built.weights or WeightsEntry(file="")
+    return replace(built, weights=entry.model_copy(update={"convert": converts}))
 
 
 class _Builder:

@@ -176,7 +176,7 @@ class Comparison:
                 floats.append(converts)
         if found:
             hint = (
-                "write `convert: true` below `weights:`"
+                "write `convert: true` below `weights:`, or `--set weights.convert=true`"
                 if all(floats)
                 else "declare the dtype that the file has, and cast in a step"
             )

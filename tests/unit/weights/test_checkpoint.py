@@ -431,3 +431,12 @@ def test_weights_become_the_chosen_dtype(tmp_path, stored):
         else:
             with pytest.raises(DiagnosticError, match="which float16 cannot hold"):
                 read(["scaled.by"])
+    path.write_text(text.replace("  convert: true\n", ""))
+    content = safetensors.encode({"scaled.by": np.float32([1.5, 1]).astype(dtype)})
+    (tmp_path / "w.safetensors").write_bytes(content)
+    with pytest.raises(DiagnosticError, match="must be float16"):
+        check_weights(build(path, {"F": "float16"}))
+    found = check_weights(build(path, {"F": "float16", "weights.convert": True}))
+    assert found(["scaled.by"])["scaled.by"].dtype == np.float16
+    with pytest.raises(DiagnosticError, match="`weights.convert` is true or false"):
+        build(path, {"weights.convert": 1.5})

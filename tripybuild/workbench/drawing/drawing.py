@@ -111,7 +111,7 @@ class NamedOperation(NamedTuple):
 
 def type_text(type: TensorType) -> str:
     """A type as specifications write it: `float32[B, 4]`."""
-    return f"{type.dtype}[{', '.join(map(str, type.shape))}]"
+    return f"{type.dtype}[{', '.join(map(str, type.shape)) or '()'}]"
 
 
 def node_ids(operations: Iterable[TraceOp], entry: str = "") -> list[NamedOperation]:
