@@ -176,6 +176,17 @@ def seconds(text: str) -> Duration:
         raise typer.BadParameter(message) from error
 
 
+def tolerance(text: str) -> float:
+    """Read `1e-5`."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 <= number < math.inf:
+        raise typer.BadParameter(f"`{text}` is not a number of at least 0")
+    return number
+
+
 def _split(text: str, example: str, names: re.Pattern[str] = NAME) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not (equals and value and names.fullmatch(name)):

@@ -93,14 +93,16 @@ RandomWeights = Annotated[
 ]
 Absolute = Annotated[
     float | None,
-    typer.Option("--atol", metavar="X", min=0.0, help="How far each element may be off."),
+    typer.Option(
+        "--atol", metavar="X", parser=options.tolerance, help="How far each element may be off."
+    ),
 ]
 Relative = Annotated[
     float | None,
     typer.Option(
         "--rtol",
         metavar="X",
-        min=0.0,
+        parser=options.tolerance,
         help="The same, as a part of the element or of the root mean square, whichever is more.",
     ),
 ]
@@ -247,6 +249,19 @@ def _open_function(text: str, target: str, how: SourceOptions) -> "Program | Non
     return open_graph(text, found.compiler_input, read_parameters(found), target)
 
 
+def check_peer(text: str, flag: str = "") -> tuple[str, str]:
+    """The kind of a peer, and what it is.
+
+    Raises:
+        DiagnosticError: It is none.
+    """
+    kind, _, rest = text.partition(":")
+    if kind not in PEERS or not rest or (program(rest) is None) is (kind == PEERS[0]):
+        message, hint = f"`{text}` is no peer", "write `torch:FILE.py:model` or `onnx:FILE.onnx`"
+        raise wrong_argument(message, hint, flag)
+    return kind, rest
+
+
 def open_peer(text: str, threads: int | None = None, flag: str = "") -> "Program":
     """A source as it is: `torch:FILE.py:f` or `onnx:FILE`.
 
@@ -262,20 +277,17 @@ def open_peer(text: str, threads: int | None = None, flag: str = "") -> "Program
     from tripybuild.importer.peers import OnnxPeer, TorchPeer, prepare_peer  # noqa: PLC0415 - heavy
     from tripybuild.workbench.programs import Program  # noqa: PLC0415 - heavy
 
-    kind, _, rest = text.partition(":")
+    kind, rest = check_peer(text, flag)
     asked = program(rest)
     peer: OnnxPeer | TorchPeer
-    if kind == OnnxPeer.NAME and rest:
+    if asked is None:
         if not Path(rest).is_file():
             is_folder = Path(rest).is_dir()
             message = f"`{rest}` is a folder" if is_folder else f"there is no file `{rest}`"
             raise DiagnosticError(Diagnostic("file-not-found", message))
         peer = OnnxPeer(Path(rest), threads)
-    elif kind == TorchPeer.NAME and asked is not None:
-        peer = TorchPeer(load_module(asked)[0], threads)
     else:
-        message, hint = f"`{text}` is no peer", "write `torch:FILE.py:model` or `onnx:FILE.onnx`"
-        raise wrong_argument(message, hint, flag)
+        peer = TorchPeer(load_module(asked)[0], threads)
     return Program(text, kind, partial(prepare_peer, text, peer), read=peer.arrays)
 
 

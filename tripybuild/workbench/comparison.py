@@ -23,6 +23,8 @@ from tripybuild.workbench.differences import (
 )
 from tripybuild.workbench.programs import Outputs, Program
 
+_VALUE_CODES = frozenset({"wrong-value", "engine-failed"})  # what may come of an input's values
+
 
 @dataclass(frozen=True, slots=True)
 class InputChoice:
@@ -135,15 +137,15 @@ def run_side(side: str, program: Program, call: CallInputs) -> Outputs:
     try:
         return program.run(call.arrays)
     except DiagnosticError as error:
-        sizes = f" with {sizes_name(call.sizes)}" if call.sizes else ""
-        note = f"{side} is `{program.name}`, called{sizes} and inputs of the seed {call.seed}"
+        sizes = f"{sizes_name(call.sizes)} and " if call.sizes else ""
+        note = f"{side} is `{program.name}`, called with {sizes}inputs of the seed {call.seed}"
         found = (replace(each, notes=(*each.notes, note)) for each in error.diagnostics)
         raise DiagnosticError(*map(partial(_hint_below, program), found)) from error
 
 
 def _hint_below(program: Program, found: Diagnostic) -> Diagnostic:
     """What may be wrong with integers that are drawn, where nothing else is known."""
-    if found.hint is not None or program.signature is None:
+    if found.hint is not None or program.signature is None or found.code not in _VALUE_CODES:
         return found
     inputs = program.signature.inputs.items()
     name = next((name for name, each in inputs if each.dtype.kind == "integer"), None)

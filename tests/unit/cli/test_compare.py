@@ -168,6 +168,7 @@ def test_what_a_peer_refuses_is_said_in_our_words(cli, peer, code, message):
         (["curve.yaml", "--shapes", "B=9"], "`B` must be between 1 and 8"),
         (["curve.yaml", "program.py:double"], "must be 2, but is 3"),
         (["curve.yaml", "wrong:program.py:f"], "wrong:program.py"),
+        (["curve.yaml", "--rtol", "inf"], "`inf` is not a number of at least 0"),
     ],
 )
 def test_what_cannot_be_compared_is_said(cli, words, message):

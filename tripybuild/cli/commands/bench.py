@@ -34,6 +34,7 @@ from tripybuild.cli.sources import (
     Shapes,
     SourceOptions,
     Target,
+    check_peer,
     function_inputs,
     hint_random,
     is_executable,
@@ -171,6 +172,8 @@ def bench_models(
     )
     sources = [pair_sources(sources[0], each)[1] for each in sources]
     _check_sources(sources, threads is not None and not compare, chosen)
+    for each in compare or []:
+        check_peer(each, "--compare")
     if plot is not None:
         from tripybuild.workbench.latency.latency_picture import check_plot  # noqa: PLC0415
 
