@@ -96,7 +96,7 @@ def _with_conversion(built: ModelGraph, converts: object) -> ModelGraph:
     if not isinstance(converts, bool):
         message = f"`{CONVERT}` is true or false, and not {format_value(converts)}"
         raise DiagnosticError(Diagnostic("wrong-value", message))
-    entry = built.weights or WeightsEntry(file="")
+    entry = built.weights or WeightsEntry.model_construct(file=[])  # the caller names the files
     return replace(built, weights=entry.model_copy(update={"convert": converts}))
 
 

@@ -126,7 +126,7 @@ def _check_stored(
             raise DiagnosticError(Diagnostic("wrong-value", message, hint="leave out `--weights`"))
         return Checkpoint({}, {}, span)
     entry = built.weights
-    if path is None and (entry is None or not entry.file):
+    if path is None and (entry is None or entry.file == []):
         message = f"`{built.name}` has {len(declared)} weights, but does not declare where they are"
         hint = "add `weights: FILE.safetensors`, or name them with `--weights`"
         raise DiagnosticError(Diagnostic("weights-not-found", message, span, hint=hint))

@@ -240,6 +240,9 @@ def test_the_end_of_a_contestant_is_told_and_the_others_are_measured(cli):
     assert "`torch:ends.py:killed` was killed" in said["contestant-ended"]["message"]
     code, out, err = cli("bench", *words[1:], "--together", *words[:1])
     assert (code, "wide.yaml failed" in out, "Traceback" in err) == (1, True, False)
+    few = ["rows.tpb", "--rounds", "3", "--seconds", "0.01", "--together"]
+    code, out, err = cli("bench", *few, "--shapes", "B=2", "--shapes", "B=65")
+    assert (code, out.endswith("\n\nB=65\n  rows.tpb failed\n")) == (1, True), out
     code, out, err = cli("bench", "curve.yaml", "none.yaml")
     assert (code, out, "there is no file `none.yaml`" in err) == (1, "", True)
 

@@ -440,3 +440,8 @@ def test_weights_become_the_chosen_dtype(tmp_path, stored):
     assert found(["scaled.by"])["scaled.by"].dtype == np.float16
     with pytest.raises(DiagnosticError, match="is true or false"):
         build(path, {"weights.convert": 1.5})
+    path.write_text(path.read_text().replace("weights:\n  file: w.safetensors\n", "", 1))
+    built = build(path, {"F": "float16", "weights.convert": True})
+    assert check_weights(built, tmp_path / "w.safetensors")(["scaled.by"])
+    with pytest.raises(DiagnosticError, match="does not declare where they are"):
+        check_weights(built)

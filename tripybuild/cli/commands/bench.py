@@ -192,38 +192,37 @@ def bench_models(
         entrants = [_compile(each, folder, chosen, common) for each in sources]
         entrants += [_Entrant(each, {**common, "source": None}) for each in compare or []]
         measured = []
-        for number, asked in enumerate([each.sizes for each in shapes or []] or [{}]):
+        several = [each.sizes for each in shapes or []] or [{}]
+        for number, asked in enumerate(several):
             shared = str(folder / f"inputs{number}.safetensors") if compare else None
             begin_phase("measure")
             measured.append(_measure(entrants, {"sizes": asked, "shared": shared}, plan))
-    return _conclude(measured, entrants, plan, seed, plot)
+    found = list(zip(several, measured, strict=True))
+    return _conclude(found, entrants, plan, seed, plot)
 
 
 def _conclude(
-    measured: "Sequence[Sequence[Contestant]]",
+    measured: "Sequence[tuple[Mapping[str, int], Sequence[Contestant]]]",
     entrants: Sequence[_Entrant],
     plan: _Plan,
     seed: int,
     plot: Path | None,
 ) -> CommandResult:
-    """What was measured, of which some may have failed.
+    """What was measured at some sizes, of which some may have failed.
 
     Raises:
         DiagnosticError: All have failed.
     """
-    problems = [
-        _of_contestant(each, problem, len(entrants))
-        for several in measured
-        for each in several
-        for problem in each.problems
-    ]
-    if all(each.problems for several in measured for each in several):
-        raise DiagnosticError(*dict.fromkeys(p for m in measured for e in m for p in e.problems))
-    runs = [_facts(several) for several in measured]
+    every = [each for _, several in measured for each in several]
+    problems = [_of_contestant(e, found, len(entrants)) for e in every for found in e.problems]
+    if all(each.problems for each in every):
+        raise DiagnosticError(*dict.fromkeys(found for e in every for found in e.problems))
+    runs = [_facts(several, asked) for asked, several in measured]
     if plot is not None:
         from tripybuild.workbench.latency.latency_picture import draw_picture  # noqa: PLC0415
 
-        draw_picture([_picture(each) for each in measured], plot)
+        able = [each for _, each in measured if not all(e.problems for e in each)]
+        draw_picture([_picture(each) for each in able], plot)
     text = "\n\n".join("\n".join(_lines(each)) for each in runs)
     notes = [f"  {each.name} is measured {each.note}" for each in entrants if each.note]
     text = "\n".join([text, *notes])
@@ -269,14 +268,14 @@ def _measure(
     return several
 
 
-def _facts(several: "Sequence[Contestant]") -> dict[str, Any]:
-    """What is known of all contestants at some sizes."""
+def _facts(several: "Sequence[Contestant]", asked: Mapping[str, int]) -> dict[str, Any]:
+    """What is known of all contestants at some sizes, or at those that were asked for."""
     from tripybuild.workbench.latency.contestants import ratio  # noqa: PLC0415
 
     able = [each for each in several if not each.problems]
     facts = [each.facts() | {"ratio": ratio(each, able[0])} for each in able]
     failed = [each.name for each in several if each.problems]
-    return {"sizes": _sizes(several), "contestants": facts, "failed": failed}
+    return {"sizes": _sizes(several) or dict(asked), "contestants": facts, "failed": failed}
 
 
 def _sizes(several: "Sequence[Contestant]") -> dict[str, int]:
@@ -346,7 +345,7 @@ def _lines(run: Mapping[str, Any]) -> Iterator[str]:
 
     facts = run["contestants"]
     yield sizes_name(run["sizes"])
-    yield from number_table(HEAD, [_cells(each) for each in facts])
+    yield from number_table(HEAD, [_cells(each) for each in facts]) if facts else ()
     for name in run["failed"]:
         yield f"  {name} failed"
     for each in facts[1:]:

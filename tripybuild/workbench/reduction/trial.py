@@ -184,6 +184,6 @@ def _difference(found: ArrayDifference, within: ToleranceEntry) -> Outcome:
 def _lost_text(found: ArrayDifference) -> str:
     count = int(np.prod(found.shapes[0]))
     return (
-        f"`{found.name}` has {found.nans[0]} elements that are NaN and {found.infinities[0]} that "
-        f"are infinite, of {count}"
+        f"`{found.name}` has {count} elements, of which {found.nans[0]} are NaN and "
+        f"{found.infinities[0]} are infinite"
     )
