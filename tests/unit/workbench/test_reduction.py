@@ -22,7 +22,7 @@ from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.packages.builtin import builtin_registry
 from tripybuild.process import paths
 from tripybuild.workbench.reduction import trial
-from tripybuild.workbench.reduction.part_folder import INPUTS, REPORT, SPEC
+from tripybuild.workbench.reduction.part_folder import INPUTS, REPORT, SPEC, STAGE
 from tripybuild.workbench.reduction.reducer import Reducer
 from tripybuild.workbench.reduction.trial import CRASHED, Outcome, TrialRequest, ask, try_spec
 
@@ -155,16 +155,16 @@ def test_ctrl_c_leaves_the_smallest_part_whenever_it_comes(work):
     with ThreadPoolExecutor() as pool:
         ends = list(pool.map(interrupt, ("out0", "out1", "out2"), (0.0, 0.05, 0.1)))
     for folder, code, err in ends:
-        assert {each.name for each in folder.iterdir()} <= {SPEC, INPUTS, REPORT}
+        assert {each.name for each in folder.iterdir()} <= {SPEC, INPUTS, REPORT, STAGE}
         given = folder / INPUTS
         request = TrialRequest(str(folder / SPEC), ORT, "reference", finite=True)
         request = replace(request, arrays=str(given) if given.exists() else None)
         assert try_spec(request).kind == "nan"
-        if code == INTERRUPTED:
-            assert f"`{folder}` holds it" in err
-            assert "Traceback" not in err
+        assert "Traceback" not in err
+        if f"`{folder}` holds it" in err:
             assert "it was interrupted" in (folder / REPORT).read_text()
-    assert INTERRUPTED in [code for _, code, _ in ends]  # one may have been done before
+    # One may have been done before, or amid an import, which a signal ends at once.
+    assert any(code == INTERRUPTED and "holds it" in err for _, code, err in ends)
 
 
 def interrupt(name, pause):
