@@ -154,7 +154,7 @@ def test_ctrl_c_leaves_the_smallest_part_whenever_it_comes(work):
     Path("log.yaml").write_text(chain({11: "log({} - 100.0)"}))
     with ThreadPoolExecutor() as pool:
         ends = list(pool.map(interrupt, ("out0", "out1", "out2"), (0.0, 0.05, 0.1)))
-    for folder, code, err in ends:
+    for folder, _, err in ends:
         assert {each.name for each in folder.iterdir()} <= {SPEC, INPUTS, REPORT, STAGE}
         given = folder / INPUTS
         request = TrialRequest(str(folder / SPEC), ORT, "reference", finite=True)
