@@ -163,7 +163,7 @@ DIGESTS: dict[str, str] = {
     "nn/batchnorm.yaml": "00e3d1fa1887b74b3b057477eb2b3a5b24550192fe17556d4ce9a92e673d2a70",
     "nn/celu.yaml": "b348bb0a6fca0a14b608c7a9cc3664ea88d1cd41b6cc27a6ef34b5593426c753",
     "nn/channel_shuffle.yaml": "180d550fad3dda5b495d573fbd53557aca7cc8919ab951b5125fe30e0fc825f0",
-    "nn/convolution.yaml": "6aa750dc892e684371c7d1f5f9384ad3402e30c285a5f96348eec99102b0df36",
+    "nn/convolution.yaml": "644faf26b28bab1414150751ea485157b3ac98c60ae5aa962da2933b07f9ee6c",
     "nn/cosine_similarity.yaml": "03297dc9ad3d64f1c1f0335679a4e575beea42079d21042bf45264ce69af5945",
     "nn/deconvolution.yaml": "e39073c79cdf040637cddc119b516ea99db8fde3034c3a89accf5cefe4afb55e",
     "nn/depth_to_space.yaml": "9411b81076c12a6506f723e01c1d4d6dc538c983ebc68b7db86ee782eb168e0a",

@@ -76,6 +76,29 @@ def test_windows_behind_relu_stay_in_the_layout_of_convolutions(kernels, tmp_pat
         np.testing.assert_array_equal(made(x=x)["y"], wanted)
 
 
+LINES = """
+    inputs:
+      x: float32[B, 128, L]
+    ranges: {B: {min: 1, opt: 2}, L: {min: 9, opt: 40}}
+    prepared:
+      filters: ones([32, 64, 8]) * 0.5
+      few: ones([32, 128, 3]) * 0.5
+    outputs:
+      y: convolution(x, filters, None, [3], [[4, 2]], 2)
+      z: convolution(x, few)
+    """
+
+
+def test_long_filters_of_one_dimension_have_the_layout_of_images(kernels, tmp_path):
+    """Others are as fast, and what follows them is fused with them."""
+    made, found = kernels(LINES)
+    assert (found["Conv"], found["ReorderOutput"]) == (2, 1)
+    x = np.random.default_rng(0).standard_normal((1, 128, 23)).astype(np.float32)
+    wanted = tripybuild.compile(written.write(tmp_path, LINES), target="reference")(x=x)
+    for name, result in made(x=x).items():
+        np.testing.assert_allclose(result, wanted[name], 1e-4, 1e-4)
+
+
 ROUNDED = """
     inputs:
       x: float32[N]
