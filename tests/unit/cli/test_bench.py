@@ -210,6 +210,9 @@ def test_a_picture_shows_distributions_and_sizes(cli):
         found = {each.text for each in texts}
         assert found >= {*shown, chosen[0]}, found
     assert cli("bench", *words[1:], "--plot", "two.svg")[0] == 0  # it is ours
+    sizes = [word for size in ("2", "65", "4") for word in ("--shapes", f"B={size}")]
+    assert cli("bench", *words[1:], *sizes, "--plot", "three.svg")[0] == 1
+    assert "B=65" in Path("three.svg").read_text()
     Path("keep.svg").write_text("<svg>mine</svg>")
     for name, message in (
         ("none/one.svg", "there is no folder `none`"),

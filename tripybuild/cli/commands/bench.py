@@ -221,8 +221,7 @@ def _conclude(
     if plot is not None:
         from tripybuild.workbench.latency.latency_picture import draw_picture  # noqa: PLC0415
 
-        able = [each for _, each in measured if not all(e.problems for e in each)]
-        draw_picture([_picture(each) for each in able], plot)
+        draw_picture([_picture(each, asked) for asked, each in measured], plot)
     text = "\n\n".join("\n".join(_lines(each)) for each in runs)
     notes = [f"  {each.name} is measured {each.note}" for each in entrants if each.note]
     text = "\n".join([text, *notes])
@@ -284,12 +283,12 @@ def _sizes(several: "Sequence[Contestant]") -> dict[str, int]:
     return next((dict(each) for each in starts if each), {})
 
 
-def _picture(several: "Sequence[Contestant]") -> "Picture":
+def _picture(several: "Sequence[Contestant]", asked: Mapping[str, int]) -> "Picture":
     from tripybuild.compiler.lowering.specialize import sizes_name  # noqa: PLC0415
     from tripybuild.workbench.latency.latency_picture import Picture  # noqa: PLC0415
 
-    calls = [(each.name, each.calls) for each in several if not each.problems]
-    return Picture(sizes_name(_sizes(several)), calls)
+    calls = [(each.name, [] if each.problems else each.calls) for each in several]
+    return Picture(sizes_name(_sizes(several) or asked), calls)
 
 
 def _check_sources(sources: Sequence[str], threaded: bool, how: SourceOptions) -> None:

@@ -1,6 +1,6 @@
 """Pictures of latencies, by Matplotlib."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,7 +25,8 @@ class Picture:
 
     Args:
         sizes: How the sizes are called.
-        calls: The seconds of all calls of each contestant, by name, the shortest first.
+        calls: The seconds of all calls of each contestant, by name, the shortest first; of one that
+            failed there are none.
     """
 
     sizes: str
@@ -72,23 +73,26 @@ def draw_picture(pictures: Sequence[Picture], path: Path) -> None:
 def _draw_distributions(axes: Any, pictures: Sequence[Picture]) -> None:
     (only,) = pictures
     for name, calls in only.calls:
+        if not calls:
+            continue
         parts = [(at + 1) / len(calls) for at in range(len(calls))]
         axes.step([1e3 * took for took in calls], parts, where="post", label=name)
     axes.set(xscale="log", xlabel="milliseconds", ylabel="part of the calls", title=only.sizes)
 
 
 def _draw_medians(axes: Any, pictures: Sequence[Picture]) -> None:
-    places = range(len(pictures))
     for number, (name, _) in enumerate(pictures[0].calls):
-        middle, high = zip(*_quantiles(pictures, number), strict=True)
-        above = [top - bottom for top, bottom in zip(high, middle, strict=True)]
-        axes.errorbar(places, middle, [[0.0] * len(above), above], marker="o", label=name)
-    axes.set_xticks(places, [each.sizes for each in pictures])
+        found = [(at, each.calls[number][1]) for at, each in enumerate(pictures)]
+        able = [(at, calls) for at, calls in found if calls]
+        points = [(at, _quantile(calls, "p50"), _quantile(calls, "p90")) for at, calls in able]
+        if points:
+            places, middle, high = zip(*points, strict=True)
+            above = [top - bottom for top, bottom in zip(high, middle, strict=True)]
+            axes.errorbar(places, middle, [[0.0] * len(above), above], marker="o", label=name)
+    axes.set_xticks(range(len(pictures)), [each.sizes for each in pictures])
     axes.set(yscale="log", ylabel="milliseconds, median to p90")
 
 
-def _quantiles(pictures: Sequence[Picture], number: int) -> Iterator[tuple[float, float]]:
-    for each in pictures:
-        calls = each.calls[number][1]
-        middle, high = (1e3 * calls[int(QUANTILES[p] * (len(calls) - 1))] for p in ("p50", "p90"))
-        yield middle, high
+def _quantile(calls: Sequence[float], name: str) -> float:
+    """A quantile in milliseconds."""
+    return 1e3 * calls[int(QUANTILES[name] * (len(calls) - 1))]
