@@ -60,6 +60,7 @@ def compile_spec(
     config: Config = None,
     buckets: Buckets | None = None,
     draft: Draft | None = None,
+    known: tuple[ModelGraph, WeightSource] | None = None,
 ) -> Executable:
     """Compile a model.
 
@@ -82,6 +83,7 @@ def compile_spec(
         buckets: Sizes that programs are for, by the names of dynamic sizes, or `powers` of two:
             those between are padded to the next. Only XLA has a program for each size without.
         draft: The beginning of the file in which the executable will be.
+        known: What `read_spec` gave for the same file and options.
 
     Raises:
         DiagnosticError: With all that is wrong with the model, its weights or the request.
@@ -101,11 +103,15 @@ def compile_spec(
         message = f"`{path}` is a spec, and has no function `{function}`"
         hint = "`--function` is for modules"
         raise DiagnosticError(Diagnostic("wrong-value", message, hint=hint))
-    tell("read the model", 0.0)
-    built = build(path, sizes, homes=homes, config=ConfigChoice(config, weights))
+    built, read = known or read_spec(
+        path,
+        sizes=sizes,
+        homes=homes,
+        weights=weights,
+        config=config,
+        tell=lambda at: tell(at, perf_counter() - began),
+    )
     asked_for = sizes_to_compile(built, shapes)
-    tell("check the weights", perf_counter() - began)
-    read = check_weights(built, weights)
     options = {"--set": sizes, "--shapes": shapes, "--buckets": buckets}
     with entry_origin(spec_facts(built, path, options)):
         return compile_graph(
@@ -120,6 +126,29 @@ def compile_spec(
             asked=bool(shapes),
             draft=draft,
         )
+
+
+@pause_gc()
+def read_spec(
+    path: Path,
+    *,
+    sizes: Mapping[str, object] | None = None,
+    homes: Homes = no_libraries,
+    weights: Path | None = None,
+    config: Config = None,
+    tell: Callable[[str], None] = begin_phase,
+) -> tuple[ModelGraph, WeightSource]:
+    """A model's graphs and its weights, which can be compiled for several targets.
+
+    The arguments are those of `compile_spec`.
+
+    Raises:
+        DiagnosticError: With all that is wrong with the model or its weights.
+    """
+    tell("read the model")
+    built = build(path, sizes, homes=homes, config=ConfigChoice(config, weights))
+    tell("check the weights")
+    return built, check_weights(built, weights)
 
 
 @pause_gc()

@@ -257,6 +257,8 @@ CODES: dict[str, str] = {
     "unknown-build": "No build, spec or executable of the workspace has this name.",
     "output-shared": "Two jobs of a workspace would write the same file.",
     "build-cycle": "Builds of a workspace need each other, so that none can be first.",
+    "capability-missing": "A job requires something that this machine does not have.",
+    "inputs-changed": "A file that a job reads was written to while the job was done.",
     "test-differs": "A target computes something else than the references, in the test of a spec.",
     "job-crashed": "The process that did a job of a workspace ended before the job was done.",
     "job-cancelled": "A job of a workspace was ended, or not begun, because the build ended.",

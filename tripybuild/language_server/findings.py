@@ -24,7 +24,7 @@ from tripybuild.language_server.analysis import Analysis
 from tripybuild.model.graph_builder import build
 from tripybuild.packages.libraries import model_libraries
 from tripybuild.process import paths
-from tripybuild.schema.kinds import DEFINE, KINDS, kind_of
+from tripybuild.schema.kinds import DEFINE, KINDS, WORKSPACE, kind_of
 from tripybuild.schema.load import load
 from tripybuild.schema.model.model import elaborate_definitions
 from tripybuild.schema.registry_files import FileSubset, ModuleDeclaration
@@ -34,6 +34,8 @@ from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.values import TensorType, Value
 from tripybuild.types.dtypes import dtype
 from tripybuild.types.size_range import SizeRange
+from tripybuild.workspace.matrix import all_builds
+from tripybuild.workspace.workspace_file import read_workspace
 
 Texts = Mapping[Path, str]
 # Of costs, only what does not depend on the device is shown, so that nothing has to be measured.
@@ -151,6 +153,8 @@ def find(analysis: Analysis, texts: Texts) -> Findings:
             findings.diagnostics = _check_declaration(analysis, texts)
         elif analysis.kind == DEFINE:
             findings.diagnostics = _check_definitions(analysis)
+        elif analysis.kind == WORKSPACE:
+            all_builds(read_workspace(analysis.path, overlay({analysis.path: analysis.text})))
         else:
             _check_model(analysis, texts, findings)
     except DiagnosticError as error:
@@ -288,7 +292,7 @@ def _holds_declarations(folder: Path) -> bool:
     """Whether all YAML files right below a folder, of which some are needed, are declarations."""
     texts = [paths.read_or_none(str(each)) or b"" for each in sorted(folder.glob("*.yaml"))[:20]]
     kinds = [kind_of(dict.fromkeys(_top_keys(each.decode(errors="replace")))) for each in texts]
-    return bool(kinds) and not {*kinds} & {None, "model", DEFINE}
+    return bool(kinds) and not {*kinds} & {None, "model", DEFINE, WORKSPACE}
 
 
 def _top_keys(text: str) -> Iterable[str]:

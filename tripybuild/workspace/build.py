@@ -4,7 +4,7 @@ A job that is done is remembered at once, so that a build that is ended goes on 
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tripybuild.errors.diagnostics import Diagnostic
 from tripybuild.workspace.inputs import InputFiles
@@ -45,6 +45,7 @@ class Build:
         jobs: The plan, in its order.
         executor: Has jobs done.
         state: Where what is done is remembered.
+        files: The workspace's files, as the plan saw them.
         keeps_going: Whether others are done where one fails.
         finish: Told each result as it comes.
         look: Told now and then how far the build is.
@@ -54,6 +55,7 @@ class Build:
     jobs: Sequence[PlannedJob]
     executor: Executor
     state: WorkspaceState
+    files: InputFiles
     keeps_going: bool = False
     finish: Callable[[PlannedJob, JobResult], None] = _ignore
     look: Callable[[BuildStatus], None] = _ignore
@@ -96,12 +98,26 @@ class Build:
                 yield planned
 
     def _finish(self, planned: PlannedJob, result: JobResult) -> None:
+        if result.outcome == "done":
+            result = self._checked(planned, result)
         self.results[result.job] = result
         if result.outcome == "done":
             measured = {"digest": result.digest, "size": result.size, "report": result.report}
             measured |= {"seconds": result.seconds, "peak": result.peak}
             self.state.append(planned.record(**measured))
         self.finish(planned, result)
+
+    def _checked(self, planned: PlannedJob, result: JobResult) -> JobResult:
+        """The result, or a failure where a file is not any more what the key says that was read."""
+        for each in planned.job.files:
+            self.files.forget(each.path)
+            found = self.files.look(each.path)
+            if (found.digest if found else "") != each.digest:
+                message = f"`{each.path}` changed while `{result.job}` was done"
+                hint = "run the same command again when nothing writes to the file"
+                changed = Diagnostic("inputs-changed", message, hint=hint)
+                return replace(result, outcome="failed", diagnostics=(changed,))
+        return result
 
     def _leave_out(self, waiting: dict[str, PlannedJob], *, everything: bool) -> None:
         """Give up what waits for a build that failed, or all of it."""

@@ -7,7 +7,7 @@ folder is.
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -17,14 +17,19 @@ from tripybuild.artifact.container import looks_like_container
 from tripybuild.artifact.draft import Draft
 from tripybuild.compiler import session
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.model.model_graph import ModelGraph
 from tripybuild.packages.libraries import model_libraries
 from tripybuild.process import phases
 from tripybuild.process.atomic_write import write_error
 from tripybuild.process.hashing import file_digest
 from tripybuild.process.memory import peak_bytes, reset_peak
 from tripybuild.process.output_files import check_overwrite
+from tripybuild.weights.source import WeightSource
 from tripybuild.workspace.jobs import Job, JobResult
 from tripybuild.workspace.shared_outputs import SharedOutputs
+
+ReadModel = tuple[ModelGraph, WeightSource]
+_last_model: dict[tuple[Path, str], ReadModel] = {}  # of a folder and a job's model
 
 
 def run_job(module: bytes, options: Mapping[str, Any]) -> bytes:
@@ -70,18 +75,23 @@ def compile_job(job: Job) -> JobResult:
     phases.begin_phase("look for the executable")
     if shared.restore(job):
         return _result(job, shared.warnings)
+    known: dict[str, Any] = {
+        "sizes": job.sizes,
+        "homes": model_libraries([Path(each) for each in job.registries], spec),
+        "weights": None if job.weights is None else Path(job.weights),
+        "config": None if job.config is None else Path(job.config),
+    }
+    model = _model(job, lambda: session.read_spec(spec, **known))
     with Draft(path) as draft:
         made = session.compile_spec(
             spec,
             target=job.target,
-            sizes=job.sizes,
             shapes=job.shapes,
             timeout=job.timeout,
-            homes=model_libraries([Path(each) for each in job.registries], spec),
-            weights=None if job.weights is None else Path(job.weights),
-            config=None if job.config is None else Path(job.config),
             buckets=job.buckets or None,
             draft=draft,
+            known=model,
+            **known,
         )
         phases.begin_phase("write the executable")
         made.save(path, draft)
@@ -96,6 +106,15 @@ def _result(job: Job, warnings: Sequence[Diagnostic]) -> JobResult:
     phases.end_phase()
     digest, size = measured.digest, measured.size
     return JobResult(job.name, job.key, "done", digest, size, warnings=tuple(warnings))
+
+
+def _model(job: Job, read: Callable[[], ReadModel]) -> ReadModel:
+    """The model that was read last, if it is that of the job; else it is read now."""
+    place = Path.cwd(), job.model
+    if place not in _last_model:
+        _last_model.clear()  # before another one takes its memory
+        _last_model[place] = read()
+    return _last_model[place]
 
 
 @contextmanager

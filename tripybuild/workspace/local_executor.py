@@ -11,6 +11,7 @@ from typing import Self
 from tripybuild.errors.diagnostics import Diagnostic
 from tripybuild.process import memory
 from tripybuild.process.memory import format_bytes
+from tripybuild.workspace.capabilities import missing_capability
 from tripybuild.workspace.job_process import JobProcess
 from tripybuild.workspace.jobs import Job, JobResult, RunningJob
 
@@ -74,17 +75,24 @@ class LocalExecutor:
         self._waiting: list[Job] = []
         self._slots: list[_Slot] = []
         self._results: queue.SimpleQueue[JobResult] = queue.SimpleQueue()
-        self._cancelled: list[JobResult] = []
+        self._known: list[JobResult] = []
         self._unwanted: set[str] = set()
 
     def submit(self, job: Job) -> None:
-        """Take a job; it begins at once if there is room."""
+        """Take a job; it begins at once if there is room, and fails where that cannot be here."""
+        lacking = missing_capability(job.needs.capabilities)
+        if lacking is not None:
+            message = f"`{job.name}` requires {lacking}"
+            hint = "build it on a machine that has it; `--keep-going` does the others"
+            found = Diagnostic("capability-missing", message, hint=hint)
+            self._known.append(JobResult(job.name, job.key, "failed", diagnostics=(found,)))
+            return
         self._waiting.append(job)
         self._begin()
 
     def completed(self, timeout: float) -> Sequence[JobResult]:
         """The results since the last call; see `Executor`."""
-        found, self._cancelled = self._cancelled, []
+        found, self._known = self._known, []
         found += self._taken(0.0 if found else timeout)
         self._begin()
         return found
@@ -101,7 +109,7 @@ class LocalExecutor:
     def cancel(self) -> None:
         """End all that runs or waits."""
         waiting, self._waiting = self._waiting, []
-        self._cancelled += [_cancelled(each.name, each.key) for each in waiting]
+        self._known += [_cancelled(each.name, each.key) for each in waiting]
         for slot in self._slots:
             if slot.job is not None:
                 self._unwanted.add(slot.job.name)

@@ -14,7 +14,7 @@ from typing import Any
 from tripybuild.cache.keys import KIND, key
 from tripybuild.schema.model.model import DEFAULT_VARIABLE
 from tripybuild.schema.workspace_files import SizeSetEntry, WorkspaceBuildEntry
-from tripybuild.targets.table import DEFAULT, TARGETS, parse_target
+from tripybuild.targets.table import DEFAULT, parse_target
 from tripybuild.version import VERSION
 from tripybuild.workspace.inputs import InputFiles, SpecChoice, built_in_digest
 from tripybuild.workspace.jobs import Job, JobFile, Needs
@@ -170,7 +170,6 @@ def _capabilities(target: str, required: Sequence[str]) -> tuple[str, ...]:
     """What a machine must have: the library of a target, but for that which all have."""
     name = _base_target(target)
     own = [] if name.partition(":")[0] in (DEFAULT, REFERENCE) else [name]
-    own += ["gpu"] if TARGETS[name].gpu and not TARGETS[name].portable else []
     return tuple(dict.fromkeys([*own, *required]))
 
 

@@ -62,24 +62,22 @@ def state_of(workspace: BuildWorkspace) -> WorkspaceState:
     return WorkspaceState(workspace.root / workspace.file.outputs)
 
 
-def make_plan(
-    workspace: BuildWorkspace, made: Sequence[Combination], *, keeps: bool = True
-) -> list[PlannedJob]:
-    """The jobs of some combinations, and why each has to be done.
+def make_plan(workspace: BuildWorkspace, made: Sequence[Combination]) -> list[PlannedJob]:
+    """The jobs of some combinations, and why each has to be done; nothing is written.
 
     Args:
         workspace: The workspace.
         made: The combinations.
-        keeps: Whether what is found of inputs is remembered.
     """
     begin_phase("compare with what was built")
     state = state_of(workspace)
-    files = InputFiles(workspace.root, state.inputs())
-    found = plan(workspace, made, files, state.records())
-    if keeps:
-        remember_inputs(state, files)
+    found = plan(workspace, made, _files(workspace, state), state.records())
     end_phase()
     return found
+
+
+def _files(workspace: BuildWorkspace, state: WorkspaceState) -> InputFiles:
+    return InputFiles(workspace.root, state.inputs())
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,14 +122,18 @@ def run_jobs(
     """
     state = state_of(workspace)
     with state.lock():
-        jobs = make_plan(workspace, made)
+        begin_phase("compare with what was built")
+        files = _files(workspace, state)
+        jobs = plan(workspace, made, files, state.records())
+        remember_inputs(state, files)
+        end_phase()
         if fresh:
             jobs = [replace(each, reasons=each.reasons or (ASKED,)) for each in jobs]
         if all(each.is_current for each in jobs):
             return BuildRun(jobs, {})
         state.compact(state.records())
         with executor() as does, watch(jobs) as (finish, look):
-            build = Build(workspace, jobs, does, state, keeps_going, finish, look)
+            build = Build(workspace, jobs, does, state, files, keeps_going, finish, look)
             return BuildRun(jobs, build.run())
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tripybuild.documents.document import Document, read
+from tripybuild.documents.document import Document, Reader, read
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
 from tripybuild.errors.limits import first_problems
 from tripybuild.schema.model.file_references import (
@@ -72,13 +72,17 @@ def find_workspace(start: Path) -> Path:
     raise DiagnosticError(Diagnostic("workspace-not-found", message, hint=hint))
 
 
-def read_workspace(path: Path) -> BuildWorkspace:
+def read_workspace(path: Path, reader: Reader = read) -> BuildWorkspace:
     """Read a workspace's file, and find its specs.
+
+    Args:
+        path: The file.
+        reader: Gives its document.
 
     Raises:
         DiagnosticError: With all that is wrong with it.
     """
-    document, found = read(path)
+    document, found = reader(path)
     if document is None or found:
         raise DiagnosticError(*first_problems(found))
     file, found = validate(document, WorkspaceFile)

@@ -7,7 +7,10 @@ import pytest
 import workspaces
 
 from tripybuild.cli.main import main
-from tripybuild.workspace import local_executor, matrix, session
+from tripybuild.compiler import session as compiler
+from tripybuild.language_server.analysis import Analysis
+from tripybuild.language_server.findings import find
+from tripybuild.workspace import execution, local_executor, matrix, session
 from tripybuild.workspace.state import JobRecord
 
 
@@ -256,3 +259,50 @@ def test_a_torn_log_is_read_as_far_as_it_is_whole(root, build):
         assert JobRecord.read(line) is None
     (root / "build/.tripybuild/inputs.json").write_text("[1")
     assert {each["outcome"] for each in build()[0].values()} == {"current"}
+
+
+def test_an_input_that_changes_while_a_job_is_done_is_no_input_of_its_key(root, build, monkeypatch):
+    """The job fails, and is done again: its output is of another content than its key says."""
+    spec = root / "specs/one.yaml"
+    submit = workspaces.HereExecutor.submit
+
+    def change(executor, job):
+        spec.write_text(workspaces.spec("one", "5.0"))
+        submit(executor, job)
+
+    monkeypatch.setattr(workspaces.HereExecutor, "submit", change)
+    jobs, found = build("one")
+    assert jobs["plain/one-reference"]["outcome"] == "failed"
+    assert [each["code"] for each in found] == ["inputs-changed"]
+    monkeypatch.setattr(workspaces.HereExecutor, "submit", submit)
+    spec.write_text(workspaces.spec("one"))
+    assert build("one")[0]["plain/one-reference"]["outcome"] == "done"
+
+
+def test_targets_share_a_model_that_was_read(root, build, monkeypatch):
+    """It is read once, and each executable is that of a process that read it alone."""
+    more = "[reference, cpu, 'cpu:onnxruntime,threads=1', cpu:openvino]"
+    (root / "tripybuild.yaml").write_text(workspaces.FLEET.replace("[reference]", more))
+    read, read_spec = [], compiler.read_spec
+
+    def count(path, **how):
+        read.append(path.name)
+        return read_spec(path, **how)
+
+    monkeypatch.setattr(compiler, "read_spec", count)
+    jobs, _ = build()
+    assert sorted(read) == ["one.yaml", "two.yaml"]
+    found = {name: each["digest"] for name, each in jobs.items()}
+    for name, digest in found.items():
+        execution._last_model.clear()
+        (root / "build" / f"{name}.tpb").unlink()
+        assert build(name)[0][name]["digest"] == digest
+
+
+def test_editors_say_what_a_build_would(root):
+    """Of the text as it is typed."""
+    path = root / "tripybuild.yaml"
+    text = workspaces.FLEET.replace("[reference]", "[refrence]")
+    (found,) = find(Analysis(path, text), {}).diagnostics
+    assert (found.code, found.span.line) == ("unknown-target", 4)
+    assert not find(Analysis(path, workspaces.FLEET), {}).diagnostics

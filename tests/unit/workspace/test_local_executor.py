@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import tripybuild
+from tripybuild.tensorrt.runtime import gpu
 from tripybuild.workspace.jobs import Job, JobFile, JobResult, Needs
 from tripybuild.workspace.local_executor import LocalExecutor
 
@@ -59,7 +60,7 @@ def test_a_job_is_done_or_says_why_not(root):
     """The output is an executable; what is wrong with a spec is said with its place."""
     with LocalExecutor(root, most=1) as executor:
         executor.submit(job("fine"))
-        executor.submit(job("wrong", spec="wrong.yaml"))
+        executor.submit(job("wrong", spec="wrong.yaml", model="n"))
         found = results(executor, 2)
     fine, wrong = found["fine"], found["wrong"]
     assert (fine.outcome, fine.size) == ("done", (root / "out/fine.tpb").stat().st_size)
@@ -113,3 +114,19 @@ def test_cancelled_jobs_have_results_too(root):
         executor.cancel()
         found = results(executor, 2)
     assert {each.outcome for each in found.values()} == {"cancelled"}
+
+
+def test_what_this_machine_lacks_fails_its_job_alone(root, monkeypatch):
+    """A GPU that is not here, or is another one, and what only a cluster has."""
+    with LocalExecutor(root, most=1) as executor:
+        for name in ("gpu", "gpu:sm89", "lab"):
+            executor.submit(job(name, needs=Needs(0, 1, ("tensorrt-rtx", name))))
+        monkeypatch.setattr(gpu, "find_gpu", lambda: gpu.Gpu("it", "sm89"))
+        executor.submit(job("other", needs=Needs(0, 1, ("gpu:sm75",))))
+        executor.submit(job("fine", needs=Needs(0, 1, ("gpu", "gpu:sm89"))))
+        found = results(executor, 5)
+    assert found.pop("fine").outcome == "done"
+    said = {name: each.diagnostics[0].message for name, each in found.items()}
+    assert {each.diagnostics[0].code for each in found.values()} == {"capability-missing"}
+    assert said["other"] == "`other` requires `gpu:sm75`: this machine has `sm89`"
+    assert "only workers of a cluster" in said["lab"]

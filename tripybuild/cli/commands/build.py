@@ -45,7 +45,7 @@ def build_workspace(
     selection = session.Selection(names or (), shard)
     made = selection.of(matrix.all_builds(workspace), workspace)
     if dry_run:
-        planned = session.make_plan(workspace, made, keeps=False)
+        planned = session.make_plan(workspace, made)
         run = session.BuildRun(planned, {})
         return plan_result(run, time.perf_counter() - began)
 

@@ -60,7 +60,7 @@ def run_workspace_tests(
         raise DiagnosticError(Diagnostic("unknown-build", message, span, hint=hint))
     made = session.Selection(names or (), shard).of(every, workspace)
     if dry_run:
-        planned = session.make_plan(workspace, made, keeps=False)
+        planned = session.make_plan(workspace, made)
         return plan_result(session.BuildRun(planned, {}), time.perf_counter() - began)
     run = session.run_jobs(
         workspace,
