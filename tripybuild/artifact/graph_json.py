@@ -21,7 +21,7 @@ from tripybuild.symbolic.dims import Dim, Size, parse_dim, same
 from tripybuild.trace.constants import Constant, Data
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.location import StoredLocation, UnknownLocation
-from tripybuild.trace.mesh import mesh_data, read_mesh
+from tripybuild.trace.mesh import check_ranks, mesh_data, read_mesh
 from tripybuild.trace.operation import DeferredLaw, Law, TraceOp
 from tripybuild.trace.region import Region
 from tripybuild.trace.values import TensorType, Value, is_static
@@ -236,7 +236,10 @@ class _GraphReader:
             self.operation(entry)
         outputs = {name: self.values[number] for name, number in data["outputs"]}
         mesh = read_mesh(data["mesh"]) if "mesh" in data else None
-        return Graph(str(data["name"]), inputs, weights, outputs, mesh=mesh)
+        graph = Graph(str(data["name"]), inputs, weights, outputs, mesh=mesh)
+        if mesh is not None:
+            check_ranks(mesh, {**weights, **inputs, **outputs}, graph.operations)
+        return graph
 
     def read_type(self, element: str, shape: list[Any]) -> TensorType:
         return TensorType(BY_NAME[element], tuple(map(self.read_size, shape)))

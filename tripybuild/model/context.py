@@ -29,7 +29,7 @@ from tripybuild.symbolic.dims import Dim
 from tripybuild.trace.graph import Graph
 from tripybuild.trace.location import at
 from tripybuild.trace.operation import DeferredLaw
-from tripybuild.trace.values import Value
+from tripybuild.trace.values import Value, in_region
 from tripybuild.types.dtypes import dtype
 
 
@@ -136,6 +136,7 @@ class BuildContext:
         self.recordings: dict[object, Any] = {}
         self.found: list[Diagnostic] = []
         self.observe: Observer = observe_nothing
+        self.results: list[tuple[str, Value]] | None = None  # of steps and parts, where it is asked
         self.members: dict[str, Snippet] = {}
         """The expression of each part that has a name, by its path."""
         self._reported: set[object] = set()
@@ -218,8 +219,14 @@ class BuildContext:
         finally:
             stack.pop()
 
+    def keep_result(self, name: str, result: object) -> None:
+        """Keep what a step or a part gave; within loops and branches nothing has a name."""
+        if self.results is not None and isinstance(result, Tensor) and not in_region():
+            self.results.append((name, result.value))
+
     def observe_call(self, path: str, result: Made) -> Made:
         """Say what the part of this path gave, and give it back."""
+        self.keep_result(path, result)
         if (snippet := self.members.get(path)) is not None:
             self.observe(snippet.document, snippet.location, result)
         return result

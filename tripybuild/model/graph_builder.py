@@ -129,6 +129,7 @@ class _Builder:
         for key, found_sizes in (("sizes", context.sizes), ("ranges", ranges)):
             for name, each in found_sizes.items():
                 context.observe(model.document, (key, name), each)
+        context.results = [] if model.mesh else None
         axes = {} if context.found else read_axes(context, model)
         inputs: dict[str, dict[str, Tensor]] = {}
         if not context.found:

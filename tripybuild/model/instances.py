@@ -264,13 +264,14 @@ class Instance:
             again = replay.replay_run(context, first, (self._path, self._home), values)
             return context.observe_call(self._path, _tensors(again))
         problems, states = len(context.found), len(context.updates)
+        begin = len(context.results or ())
         result = self._run(inputs)
         outputs = result if isinstance(result, tuple) else (result,)
         quiet = len(context.found) == problems and len(context.updates) == states
         if known is not None and quiet and all(isinstance(item, Tensor) for item in outputs):
             given_back = [tensor.value for tensor in outputs]
             paths = self._path, self._home
-            context.recordings[known] = replay.record_run(context, paths, values, given_back)
+            context.recordings[known] = replay.record_run(context, paths, values, given_back, begin)
         return context.observe_call(self._path, result)
 
     def _run(self, inputs: Mapping[str, object]) -> object:

@@ -16,7 +16,7 @@ from tripybuild.model.model_graph import EntryGraph
 from tripybuild.schema.model.model import Model
 from tripybuild.symbolic.dims import Dim, same
 from tripybuild.trace.graph import Graph
-from tripybuild.trace.mesh import Axes, Mesh, step_results
+from tripybuild.trace.mesh import Axes, Mesh, ResultPlace, result_places
 from tripybuild.trace.operation import DeferredLaw, Law
 from tripybuild.trace.values import Size, Value
 
@@ -77,14 +77,25 @@ def split_graphs(
         return dict(entries), []
     found: list[Diagnostic] = []
     declared = [*_read_shardings(model, axes, found)]
-    tensors = {name: _tensors(entry.graph) for name, entry in entries.items()}
+    places = {name: result_places(each.graph.operations) for name, each in entries.items()}
+    tensors = {n: _tensors(context, e.graph, places[n]) for n, e in entries.items()}
     whole = _Layout(context, model, axes, found)
     for each in declared:
         whole.check_known(each, [*tensors.values()])
     made = {}
     for name, entry in entries.items():
         shardings, laws = whole.lay(declared, tensors[name])
-        mesh = Mesh(axes, shardings)
+        owned = {each for each in tensors[name] if each in _named(entry.graph)}
+        mesh = Mesh(
+            axes,
+            {each: said for each, said in shardings.items() if each in owned},
+            {
+                places[name][value]: said
+                for each, said in shardings.items()
+                for value in tensors[name][each]
+                if each not in owned
+            },
+        )
         graph = replace(entry.graph, mesh=mesh, laws=(*entry.graph.laws, *laws))
         made[name] = replace(entry, graph=graph)
     if found:
@@ -140,11 +151,21 @@ def _read_shardings(
         yield _Sharding(path, known_axes)
 
 
-def _tensors(graph: Graph) -> dict[str, list[Value]]:
-    """What can be split of a graph, by name."""
-    steps = step_results(graph.operations)
-    named = {**graph.weights, **graph.inputs, **graph.outputs}
-    return steps | {name: [value] for name, value in named.items()}
+def _named(graph: Graph) -> dict[str, Value]:
+    """What a graph takes and gives."""
+    return {**graph.weights, **graph.inputs, **graph.outputs}
+
+
+def _tensors(
+    context: BuildContext, graph: Graph, places: Mapping[Value, ResultPlace]
+) -> dict[str, list[Value]]:
+    """What can be split of a graph, by name; a part that is called twice gives two."""
+    found: dict[str, dict[Value, None]] = {}
+    for name, value in context.results or ():
+        if value in places:  # it is needed, and no other name of an input or a weight
+            found.setdefault(name, {})[value] = None
+    steps = {name: list(values) for name, values in found.items()}
+    return steps | {name: [value] for name, value in _named(graph).items()}
 
 
 class _Layout:
@@ -170,7 +191,7 @@ class _Layout:
         names = {name for each in entries for name in each}
         if any(map(sharding.matches, names)):
             return
-        message = f"no input, state, weight, step or output is called `{sharding.path}`"
+        message = f"no input, state, weight, step, part or output is called `{sharding.path}`"
         near = suggest(sharding.path, names)
         hint = f"did you mean `{near}`?" if near else self._hint(sharding, names)
         span = self.model.document.span(("sharding", sharding.path), key=True)
@@ -183,8 +204,10 @@ class _Layout:
         for name in sorted(names):
             if last == name.rpartition(".")[2]:
                 return f"a path is whole: `{name}`; `*` stands for one part of it"
+        if "**" in sharding.path:
+            return "`*` stands for one part of a path, and nothing stands for several"
         if parent and (below := sorted(n for n in names if n.startswith(f"{parent}."))):
-            return f"there is `{below[0]}`; a step that only calls a part has no tensor of its own"
+            return f"there is `{below[0]}`; loops and branches have no tensors with names"
         return "weights are named by path, as `inspect` lists them; `*` stands for one part of it"
 
     def lay(
@@ -192,13 +215,16 @@ class _Layout:
     ) -> tuple[dict[str, Axes], list[DeferredLaw]]:
         """The axes of each tensor by name, and what each call decides."""
         shardings: dict[str, Axes] = {}
+        known: dict[Value, Axes] = {}
         laws: dict[str, DeferredLaw] = {}  # each size is asked once
         for each in declared:
             spend("comparisons", len(tensors))
             for name in filter(each.matches, tensors):
-                if name in shardings and shardings[name] != each.axes:
+                if any(known.setdefault(v, each.axes) != each.axes for v in tensors[name]):
                     message = f"`{name}` is split twice, and otherwise than here"
-                    hint = "a tensor has one entry of `sharding:`"
+                    hint = (
+                        "a tensor has one entry of `sharding:`, and what a part gives is its output"
+                    )
                     span = self.model.document.span(("sharding", each.path), key=True)
                     self.found.append(Diagnostic(BAD_SHARDING, message, span, hint=hint))
                 shardings[name] = each.axes

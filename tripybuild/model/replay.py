@@ -32,6 +32,7 @@ class Recording:
     inputs: Sequence[Value]
     operations: Sequence[TraceOp]
     outputs: Sequence[Value]
+    results: Sequence[tuple[str, Value]] = ()
 
 
 def record_run(
@@ -39,12 +40,16 @@ def record_run(
     paths: tuple[str, str],
     inputs: Sequence[Value],
     outputs: Sequence[Value],
+    begin: int = 0,
 ) -> Recording:
-    """What was recorded between the inputs and the outputs of a part of this path and home."""
+    """What was recorded between the inputs and the outputs of a part of this path and home.
+
+    What its steps gave are the results that were kept since `begin`.
+    """
     known = context.constants.union(inputs)  # a constant is made once for all
-    return Recording(
-        *paths, context.current_snippet, inputs, operations_between(known, outputs), outputs
-    )
+    made = operations_between(known, outputs)
+    results = (context.results or [])[begin:]
+    return Recording(*paths, context.current_snippet, inputs, made, outputs, results)
 
 
 def replay_run(
@@ -85,7 +90,18 @@ def replay_run(
     for operation in first.operations:
         copy = relocate(operation.rebuild(substitute, _same_type))
         values.update(zip(operation.outputs, copy.outputs, strict=True))
+    if context.results is not None:
+        context.results += [
+            (_moved_name(name, first.path, path), values[value])
+            for name, value in first.results
+            if value in values
+        ]
     return [values.get(value) or _weight(value) for value in first.outputs]
+
+
+def _moved_name(name: str, old: str, new: str) -> str:
+    """A name below a path, below another one."""
+    return new + name[len(old) :] if name.startswith(old) else name
 
 
 def _same_type(type: TensorType) -> TensorType:
@@ -100,13 +116,9 @@ def _moved_location(
     location = operation.location
     if not isinstance(location, StepLocation):  # it has no known place
         return location
-    label = location.label
-    if label.startswith(first.path):
-        label = path + label[len(first.path) :]
+    label = _moved_name(location.label, first.path, path)
     snippet = place if location.snippet is first.place and place is not None else location.snippet
-    part = location.part
-    if part.startswith(first.home):
-        part = home + part[len(first.home) :]
+    part = _moved_name(location.part, first.home, home)
     return replace(location, label=label, snippet=snippet, part=part)
 
 

@@ -56,6 +56,8 @@ def run_steps(
             missing.update(step.targets)
         else:
             names.update(bound)
+            for target, each in bound.items():
+                context.keep_result(f"{path}.{target}" if path else target, each)
             context.observe(step.value.document, step.value.location, value)
             local.update(bound)
     return missing

@@ -214,7 +214,7 @@ class ModuleFile(PartEntry):
 
 
 # A tensor of a model by its path; `*` stands for one part of it.
-TensorPath = Annotated[str, Field(pattern=r"^(\*|\w+)(\.(\*|\w+))*$", max_length=200)]
+TensorPath = Annotated[str, Field(max_length=200)]
 FileList = Annotated[list[str], Field(min_length=1)]
 
 

@@ -1,19 +1,18 @@
 """Mesh: devices with named axes, and the dimensions of tensors that are split over them.
 
-Invariant: a mesh says where things are computed and never what. Tensors are named as they are
-elsewhere: inputs, weights and outputs of a graph by name, steps by the labels of their places,
-which an operation keeps whatever copies or stores it.
+Invariant: a mesh says where things are computed and never what. Inputs, weights and outputs of a
+graph have names. What a step computes has the label of the operation that gives it, and a number
+among those of this label: an operation keeps both, whatever copies or stores it.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 from tripybuild.trace.constants import Constant
 from tripybuild.trace.operation import TraceOp
-from tripybuild.trace.region import walk_operations
 from tripybuild.trace.values import Value
 
 Axes = tuple[tuple[str, ...], ...]  # of each dimension; those behind the last are whole
@@ -25,11 +24,13 @@ class Mesh:
 
     Args:
         axes: How many devices there are along each axis.
-        shardings: How tensors are split, by name; all others are whole on each device.
+        shardings: How inputs, weights and outputs are split; all others are whole on each device.
+        steps: How results of operations are split; all others are as the compiler finds best.
     """
 
     axes: Mapping[str, int]
     shardings: Mapping[str, Axes]
+    steps: Mapping["ResultPlace", Axes] = field(default_factory=dict)
 
     @property
     def devices(self) -> int:
@@ -43,35 +44,57 @@ class Mesh:
 
     def dimensions(self, name: str, rank: int) -> Axes:
         """The axes over which each dimension of a tensor is split."""
-        known = self.shardings.get(name, ())
-        return (*known, *((),) * (rank - len(known)))
+        return all_dimensions(self.shardings.get(name, ()), rank)
 
     def __str__(self) -> str:
         return ", ".join(f"{name}: {size}" for name, size in self.axes.items())
 
 
-def step_results(operations: Iterable[TraceOp]) -> dict[str, list[Value]]:
-    """What each step computes, by the label of its place; a part that is called twice has two.
+def all_dimensions(axes: Axes, rank: int) -> Axes:
+    """What is said of the first dimensions, and that the others are whole."""
+    return (*axes, *((),) * (rank - len(axes)))
 
-    It is what an operation of the step gives and no other one of it reads. A step that only calls
-    a part or renames a value has no operation of its own, and none that gives several is told.
+
+class ResultPlace(NamedTuple):
+    """A result of an operation: the label of its place, its number among those, and which it is."""
+
+    label: str
+    number: int
+    output: int
+
+
+def result_places(operations: Iterable[TraceOp]) -> dict[Value, ResultPlace]:
+    """The places of all results; what is within loops and branches has none."""
+    numbers = Counter[str]()
+    found = {}
+    for operation in operations:
+        if isinstance(operation, Constant):
+            continue
+        label = operation.location.label
+        for index, value in enumerate(operation.outputs):
+            found[value] = ResultPlace(label, numbers[label], index)
+        numbers[label] += 1
+    return found
+
+
+def check_ranks(mesh: Mesh, named: Mapping[str, Value], operations: Iterable[TraceOp]) -> None:
+    """Hold what a file says of a mesh against its graph.
+
+    Raises:
+        ValueError: More dimensions of a tensor are split than it has.
     """
-    of_label: defaultdict[str, list[TraceOp]] = defaultdict(list)
-    for operation in walk_operations(operations):
-        if len(operation.outputs) == 1 and not isinstance(operation, Constant):
-            of_label[operation.location.label].append(operation)
-    return {label: _unread(those) for label, those in of_label.items()}
-
-
-def _unread(operations: Sequence[TraceOp]) -> list[Value]:
-    read = {value for each in operations for value in each.reads()}
-    return [each.outputs[0] for each in operations if each.outputs[0] not in read]
+    pairs = [(mesh.shardings.get(name, ()), value) for name, value in named.items()]
+    places = result_places(operations) if mesh.steps else {}
+    pairs += [(mesh.steps.get(place, ()), value) for value, place in places.items()]
+    if any(len(axes) > len(value.shape) for axes, value in pairs):
+        raise ValueError("a tensor has fewer dimensions than its mesh splits")
 
 
 def mesh_data(mesh: Mesh) -> dict[str, Any]:
     """A mesh as JSON data."""
     shardings = {name: [list(e) for e in axes] for name, axes in mesh.shardings.items()}
-    return {"axes": dict(mesh.axes), "shardings": shardings}
+    steps = [[*place, [list(e) for e in axes]] for place, axes in mesh.steps.items()]
+    return {"axes": dict(mesh.axes), "shardings": shardings, "steps": steps}
 
 
 def read_mesh(data: Mapping[str, Any]) -> Mesh:
@@ -83,12 +106,17 @@ def read_mesh(data: Mapping[str, Any]) -> Mesh:
     axes = {str(name): size for name, size in data["axes"].items()}
     if any(type(size) is not int or size < 1 for size in axes.values()):
         raise ValueError("an axis has a size")
-    shardings = {
-        str(name): tuple(tuple(str(axis) for axis in each) for each in dimensions)
-        for name, dimensions in data["shardings"].items()
+    shardings = {str(name): _read_axes(each, axes) for name, each in data["shardings"].items()}
+    steps = {
+        ResultPlace(str(label), int(number), int(output)): _read_axes(each, axes)
+        for label, number, output, each in data["steps"]
     }
-    for dimensions in shardings.values():
-        used = [axis for each in dimensions for axis in each]
-        if len(set(used)) < len(used) or not axes.keys() >= set(used):
-            raise ValueError("a tensor is split over axes of the mesh, over each once")
-    return Mesh(axes, shardings)
+    return Mesh(axes, shardings, steps)
+
+
+def _read_axes(data: Any, axes: Mapping[str, int]) -> Axes:
+    dimensions = tuple(tuple(str(axis) for axis in each) for each in data)
+    used = [axis for each in dimensions for axis in each]
+    if len(set(used)) < len(used) or not axes.keys() >= set(used):
+        raise ValueError("a tensor is split over axes of the mesh, over each once")
+    return dimensions

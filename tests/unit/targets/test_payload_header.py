@@ -127,3 +127,33 @@ def test_results_are_of_the_types_in_the_manifest(tmp_path, type):
     assert tripybuild.load(tmp_path / "double.tpb")(x=x)["y"].tolist() == [[2.0] * 4] * 2
     with pytest.raises(DiagnosticError, match="executable-altered"):
         tripybuild.load(tmp_path / "other.tpb")(x=x)
+
+
+SHARDED = """
+module {
+  sdy.mesh @mesh = <["x"=2]>
+  func.func public @main(%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+      -> (tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  %0 = stablehlo.add %a, %a : tensor<4xf32>
+  return %0 : tensor<4xf32> } }
+"""
+
+
+@pytest.mark.parametrize(
+    ("keys", "value"),
+    [
+        *((["devices"], value) for value in (0, 1, -2, 1 << 40, True, 2.0, "2", None)),
+        (["parameters"], [["float32", [2]]]),
+        (["parameters"], [["float32", [5]]]),
+        (["parameters"], []),
+        (["results"], [["float32", [8]]]),
+    ],
+)
+def test_a_header_of_a_mesh_is_held_against_the_program(keys, value):
+    """How many devices there are, and what each of them has."""
+    payload = pjrt.compile(SHARDED)
+    (found,) = pjrt.load(payload)(np.arange(4, dtype=np.float32))
+    assert found.tolist() == [0.0, 2.0, 4.0, 6.0]
+    with pytest.raises(DiagnosticError) as caught:
+        pjrt.load(changed(payload, keys, value))
+    assert caught.value.diagnostics[0].code == "executable-altered"

@@ -9,7 +9,7 @@ from tripybuild.stablehlo import HloModule
 from tripybuild.stablehlo.sharding import constrain, declare_mesh, sharding_attribute, split_main
 from tripybuild.stablehlo.value import HloValue
 from tripybuild.trace.graph import Graph, next_name
-from tripybuild.trace.mesh import Mesh, step_results
+from tripybuild.trace.mesh import Mesh, all_dimensions, result_places
 from tripybuild.trace.values import Value
 
 
@@ -37,8 +37,7 @@ def fill_sharded(module: HloModule, graph: Graph, mesh: Mesh, dialect: LoweringD
 def _constraints(graph: Graph, mesh: Mesh) -> dict[Value, Callable[[HloValue], HloValue]]:
     """What splits the results of the steps that `sharding:` names."""
     return {
-        value: partial(constrain, axes=mesh.dimensions(label, len(value.shape)))
-        for label, values in step_results(graph.operations).items()
-        if label in mesh.shardings and label not in graph.outputs
-        for value in values
+        value: partial(constrain, axes=all_dimensions(mesh.steps[place], len(value.shape)))
+        for value, place in result_places(graph.operations).items()
+        if place in mesh.steps
     }
