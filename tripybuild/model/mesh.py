@@ -85,17 +85,13 @@ def split_graphs(
     made = {}
     for name, entry in entries.items():
         shardings, laws = whole.lay(declared, tensors[name])
-        owned = {each for each in tensors[name] if each in _named(entry.graph)}
-        mesh = Mesh(
-            axes,
-            {each: said for each, said in shardings.items() if each in owned},
-            {
-                places[name][value]: said
-                for each, said in shardings.items()
-                for value in tensors[name][each]
-                if each not in owned
-            },
-        )
+        border = _named(entry.graph)
+        steps = {
+            places[name][value]: shardings[each]
+            for each in shardings
+            for value in (() if each in border else tensors[name][each])
+        }
+        mesh = Mesh(axes, {n: each for n, each in shardings.items() if n in border}, steps)
         graph = replace(entry.graph, mesh=mesh, laws=(*entry.graph.laws, *laws))
         made[name] = replace(entry, graph=graph)
     if found:

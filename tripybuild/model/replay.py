@@ -6,7 +6,7 @@ its sizes, the types of its inputs, and on which of them are known when an engin
 are pure, and scope is lexical.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tripybuild.errors.budget import spend
@@ -91,12 +91,17 @@ def replay_run(
         copy = relocate(operation.rebuild(substitute, _same_type))
         values.update(zip(operation.outputs, copy.outputs, strict=True))
     if context.results is not None:
-        context.results += [
-            (_moved_name(name, first.path, path), values[value])
-            for name, value in first.results
-            if value in values
-        ]
+        context.results += _moved_results(first, path, values)
     return [values.get(value) or _weight(value) for value in first.outputs]
+
+
+def _moved_results(
+    first: Recording, path: str, values: Mapping[Value, Value]
+) -> Iterator[tuple[str, Value]]:
+    """What the steps of a copy gave, by their names."""
+    for name, value in first.results:
+        if value in values:
+            yield _moved_name(name, first.path, path), values[value]
 
 
 def _moved_name(name: str, old: str, new: str) -> str:
