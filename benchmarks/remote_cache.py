@@ -26,7 +26,7 @@ JOBS: tuple[Job, ...] = (
     ("digits", "tensorrt-rtx:sm89"),
     ("minilm", "tensorrt-rtx:sm89"),
 )
-COLUMNS = ("job", "stored", "compile s", "here s", "folder s", "http s", "s3 s")
+COLUMNS = ("job", "stored MB", "compile s", "here s", "folder s", "http s", "s3 s")
 
 
 class Objects(BaseHTTPRequestHandler):
@@ -102,15 +102,19 @@ def row(folder: Path, job: Job, addresses: dict[str, str], repeats: int) -> dict
             assert outcomes == {expected}, (job, name, outcomes)
             times.setdefault(name, []).append(seconds)
 
+    before = _stored(folder.parent / "store")
     measure("compile", "miss")
     measure("here", "hit")
     for name, address in addresses.items():
         compile_once(folder, job, folder / f"{name}-filled", address, "read-write")
         measure(name, "fetched", remote=address)
-    objects = (p for p in (folder.parent / "store").rglob("*") if p.is_file())
-    size = sum(each.stat().st_size for each in objects)
+    size = _stored(folder.parent / "store") - before
     shown = {f"{name} s": min(found) for name, found in times.items()}
-    return {"job": " ".join(job), "stored": f"{size / 1e6:.2f} MB so far", **shown}
+    return {"job": " ".join(job), "stored MB": size / 1e6, **shown}
+
+
+def _stored(folder: Path) -> int:
+    return sum(each.stat().st_size for each in folder.rglob("*") if each.is_file())
 
 
 def main() -> None:

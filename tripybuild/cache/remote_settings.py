@@ -7,6 +7,7 @@ of libraries that repeat it.
 import os
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
@@ -118,6 +119,9 @@ def remote_settings() -> RemoteSettings | None:
     if "::" in url or not url.isprintable():
         message = f"`{URL}` is not an address of one store"
         raise _wrong_value(message, "such as s3://bucket/folder, https://host/folder or a path")
+    if "://" not in url and not Path(url).is_absolute():
+        message = f"`{URL}` is the relative path `{url}`"
+        raise _wrong_value(message, "write all of it: jobs of a build run in other folders")
     return RemoteSettings(url, mode == READ_WRITE, timeout)
 
 

@@ -368,7 +368,14 @@ def test_secrets_of_an_address_are_never_shown(use, tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [(MODE, "write"), (TIMEOUT, "soon"), (TIMEOUT, "nan"), (TIMEOUT, "0"), (URL, "a::b")],
+    [
+        (MODE, "write"),
+        (TIMEOUT, "soon"),
+        (TIMEOUT, "nan"),
+        (TIMEOUT, "0"),
+        (URL, "a::b"),
+        (URL, "cache"),
+    ],
 )
 def test_settings_that_cannot_be_are_refused(use, monkeypatch, name, value):
     use("s3://models")

@@ -22,6 +22,7 @@ SHOWN = 12  # digits of a key
 UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 BYTES = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 AGES = (("week", 604800.0), ("day", 86400.0), ("hour", 3600.0), ("minute", 60.0))
+PLURALS = {"hit": "hits", "miss": "misses"}
 COLUMNS = ("key", "kind", "size", "used", "made for")
 
 
@@ -177,7 +178,7 @@ def export_cache(
     """
     from tripybuild.cache.archive import export_entries, is_archive  # noqa: PLC0415
 
-    check_overwrite(path, is_archive, "an archive of a cache")
+    check_overwrite(path, is_archive, "an archive of a cache", "tripybuild cache export FILE")
     cache, entries = _opened()
     chosen = _chosen(entries, kind, spec)
     held = export_entries(cache, chosen, path)
@@ -230,8 +231,9 @@ def explained(work: Callable[[], CommandResult], is_wanted: bool) -> CommandResu
     with listen() as lookups:
         result = work()
     found = explain_lookups(lookups, known)
-    counts = [sum(e.lookup.outcome is each for e in found) for each in LookupOutcome]
-    total = ", ".join(f"{n} {each}" for n, each in zip(counts, LookupOutcome, strict=True) if n)
+    counts = {each: sum(e.lookup.outcome is each for e in found) for each in LookupOutcome}
+    shown = (f"{n} {PLURALS.get(each, each) if n > 1 else each}" for each, n in counts.items() if n)
+    total = ", ".join(shown)
     lines = [result.remark, f"Cache: {total or 'nothing was looked up: nothing was compiled'}"]
     lines += [f"  {each}" for each in found]
     data = {**result.data, "cache": [data_of(each) for each in found]}
@@ -258,9 +260,10 @@ def _remove(chosen: Sequence["CacheEntry"], *, is_trial: bool) -> CommandResult:
         _, entries = _opened()
     data = _totals(cache, entries) | {"removed": [each.key for each in chosen]}
     verb = "Would remove" if is_trial else "Removed"
+    left = len(entries) - len(chosen) * is_trial
     return CommandResult(
         "\n".join(_table(chosen)) if is_trial else "",
-        f"{verb} {_count(chosen)} ({size}); {len(entries)} left",
+        f"{verb} {_count(chosen)} ({size}); {left} left",
         data,
     )
 
