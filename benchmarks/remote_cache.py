@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from table import Cell, Table, arguments, machine, report
+from table import Cell, Table, arguments, best, machine, report
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT / "tests" / "helpers"))
@@ -26,6 +26,8 @@ JOBS: tuple[Job, ...] = (
     ("digits", "tensorrt-rtx:sm89"),
     ("minilm", "tensorrt-rtx:sm89"),
 )
+SIZES = (46_000, 356_000, 95_500_000)  # digits and MiniLM by XLA, MiniLM by TensorRT
+TRANSFERS = ("fetch and verify", "folder ms", "http ms", "s3 ms")
 COLUMNS = ("job", "stored MB", "compile s", "here s", "folder s", "http s", "s3 s")
 
 
@@ -117,19 +119,47 @@ def _stored(folder: Path) -> int:
     return sum(each.stat().st_size for each in folder.rglob("*") if each.is_file())
 
 
+def transfer(size: int, addresses: dict[str, str], repeats: int) -> dict[str, Cell]:
+    """Take a content from each store, hash it and write it, in this process."""
+    from tripybuild.artifact.members import measure
+    from tripybuild.cache.keys import key
+    from tripybuild.cache.records import new_record
+    from tripybuild.cache.remote import Remote
+    from tripybuild.cache.remote_settings import RemoteSettings
+
+    content = os.urandom(size)
+    record = new_record(
+        key({"what": "benchmark", "content": content}), size, measure(content).digest
+    )
+    found: dict[str, Cell] = {"fetch and verify": f"{size / 1e6:.2f} MB"}
+    for store, address in addresses.items():
+        remote = Remote(RemoteSettings(address, can_write=True, timeout=60.0))
+        assert remote.upload(record, content) == ()
+
+        def fetch(remote: Remote = remote) -> None:
+            with tempfile.TemporaryFile() as stream:
+                assert remote.fetch(record.key, stream, size).record is not None
+
+        found[f"{store} ms"] = best(fetch, repeats) * 1000
+    return found
+
+
 def main() -> None:
     """Measure all jobs."""
     parser = arguments(__doc__)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--transfers", action="store_true", help="measure these alone")
     options = parser.parse_args()
     rows = []
     with tempfile.TemporaryDirectory() as folder, ExitStack() as held:
         addresses = stores(Path(folder), held)
-        for number, job in enumerate(JOBS):
+        transfers = [transfer(size, addresses, 7) for size in SIZES]
+        for number, job in enumerate(() if options.transfers else JOBS):
             own = Path(folder) / str(number)
             own.mkdir()
             rows.append(row(own, job, addresses, options.repeats))
-    report([Table("A shared cache", COLUMNS, rows)], machine("jaxlib", "fsspec"), options.json)
+    tables = [Table("A shared cache", COLUMNS, rows), Table("Transfers", TRANSFERS, transfers)]
+    report(tables[options.transfers :], machine("jaxlib", "fsspec"), options.json)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from tripybuild.testing.skip_report import report_skips
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 # What is printed does not depend on how fast this machine is.
 os.environ.setdefault("TRIPYBUILD_PROGRESS", "off")
+os.environ.pop("TRIPYBUILD_REMOTE_CACHE", None)  # a test that wants one names its own
 
 
 def pytest_addoption(parser):
