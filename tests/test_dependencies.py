@@ -14,6 +14,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 EXTRAS = PROJECT["optional-dependencies"]
 # Where the module's name is not the distribution's.
 DISTRIBUTIONS = {
+    "OpenSSL": "pyopenssl",
     "cuda": "cuda_bindings",
     "google": "protobuf",
     "sklearn": "scikit_learn",
@@ -88,6 +89,7 @@ IMPORTERS = declared([*EXTRAS["onnx"], *EXTRAS["torch"]])  # which read models o
 EDITOR = declared(EXTRAS["editor"])  # which `tripybuild lsp` asks for
 REMOTE = declared(EXTRAS["remote"])  # which a shared cache asks for
 PICTURES = declared(EXTRAS["plot"])  # which `tripybuild bench --plot` asks for
+SIGNING = declared(EXTRAS["signing"])  # which `tripybuild sign` asks for
 TESTING = PRODUCT | declared(EXTRAS["testing"])
 
 
@@ -98,8 +100,8 @@ def missing(found, known):
 
 def test_the_product_imports_what_it_declares():
     found = imported("tripybuild", "generated/tripyapi", but="tripybuild/testing")
-    assert not missing(found, PRODUCT | TEXTS | IMPORTERS | EDITOR | PICTURES | REMOTE)
-    assert not (PRODUCT | TEXTS | EDITOR | PICTURES | REMOTE) - found.keys(), (
+    assert not missing(found, PRODUCT | TEXTS | IMPORTERS | EDITOR | PICTURES | REMOTE | SIGNING)
+    assert not (PRODUCT | TEXTS | EDITOR | PICTURES | REMOTE | SIGNING) - found.keys(), (
         "declared and not imported"
     )
 

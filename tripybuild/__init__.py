@@ -274,11 +274,17 @@ def generate(
     return Generation(executable, request)
 
 
-def load(path: Path | str, *, registry: Registries = None, rebuild: bool = False) -> Executable:
+def load(
+    path: Path | str,
+    *,
+    registry: Registries = None,
+    rebuild: bool = False,
+    verify: Path | str | None = None,
+) -> Executable:
     """Read an executable; every byte of it is checked against its digest.
 
-    An executable holds native code, and a digest does not tell its origin: load what you trust, or
-    have it rebuilt.
+    An executable holds native code, and a digest does not tell its origin: load what you trust,
+    have its signature verified, or have it rebuilt.
 
     Args:
         path: The file.
@@ -286,10 +292,12 @@ def load(path: Path | str, *, registry: Registries = None, rebuild: bool = False
             more sizes are compiled from its operators.
         rebuild: Whether to compile its programs anew, from the StableHLO that it holds, and to load
             none of its native code. Engines cannot be rebuilt.
+        verify: A public key or a root certificate, as a PEM file: the signature beside the file
+            must hold for it, before anything of the file is used.
 
     Raises:
-        DiagnosticError: The file is no executable, something is wrong with the registry, or the
-            executable cannot be rebuilt.
+        DiagnosticError: The file is no executable, is not signed with the key, or cannot be
+            rebuilt, or something is wrong with the registry.
     """
     from tripybuild.compiler import executable  # noqa: PLC0415 - `import tripybuild` is for free
 
@@ -297,4 +305,4 @@ def load(path: Path | str, *, registry: Registries = None, rebuild: bool = False
         from tripybuild.packages.libraries import register_packages  # noqa: PLC0415 - the same
 
         register_packages(registry)
-    return executable.load(path, rebuild=rebuild)
+    return executable.load(path, rebuild=rebuild, verify=verify)

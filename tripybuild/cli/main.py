@@ -43,6 +43,8 @@ COMMANDS = {
     "bisect": "bisect:bisect_programs",
     "reduce": "reduce:reduce_spec",
     "inspect": "inspect:inspect_executable",
+    "sign": "sign:sign_executable",
+    "verify": "sign:verify_executable",
     "graph": "graph:draw_model",
     "view": "view:view_model",
     "profile": "profile:profile_model",

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
-from tripybuild.artifact import container
+from tripybuild.artifact import container, signatures
 from tripybuild.artifact.call_signature import Array, CallSignature
 from tripybuild.artifact.draft import Draft
 from tripybuild.artifact.manifest import MemberRecord
@@ -258,14 +258,25 @@ class Executable(CompiledModel):
 
 
 @pause_gc()
-def load(path: Path | str, *, rebuild: bool = False) -> Executable:
+def load(
+    path: Path | str, *, rebuild: bool = False, verify: Path | str | None = None
+) -> Executable:
     """Read an executable file; every byte of it is checked against its digest.
 
     Args:
         path: The file.
         rebuild: Whether its programs are compiled anew, and none of its native code is loaded.
+        verify: A public key or a root certificate, by which the signature beside the file must
+            hold. Nothing of the file is used before.
+
+    Raises:
+        DiagnosticError: It is no executable, or is not signed with the key.
     """
-    found = read_executable(Path(path), prepare=not rebuild)
+    file = Path(path)
+    identity = None if verify is None else signatures.verify(file, Path(verify))
+    found = read_executable(file, prepare=not rebuild and identity is None)
+    if identity is not None:
+        signatures.check_same(file, identity)
     return Executable.of(found.target.rebuild(found)) if rebuild else found
 
 

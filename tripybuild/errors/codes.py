@@ -192,6 +192,13 @@ CODES: dict[str, str] = {
     "executable-not-recognized": "The file is not an executable that `tripybuild compile` wrote.",
     "executable-truncated": "The executable is truncated.",
     "executable-altered": "The executable was modified after it was written.",
+    "signature-missing": "An executable that has to be signed has no signature beside it.",
+    "signature-mismatch": (
+        "The executable is not the file that was signed, or changed while it was verified."
+    ),
+    "signature-untrusted": "The signature was not made with the key that is trusted.",
+    "signature-malformed": "The file is not a signature of `tripybuild sign` or `model_signing`.",
+    "key-unusable": "The file is not a key or certificate that signatures are made with.",
     "executable-too-new": "A later version of tripybuild wrote the executable.",
     "missing-package": (
         "An executable specializes new sizes from its operators, and a package of another registry "

@@ -185,6 +185,20 @@ class InspectAnswer(_CommandAnswer):
     members: dict[str, int] = Field(description="The bytes of each member.")
 
 
+class SignAnswer(_CommandAnswer):
+    """The answer of `tripybuild sign --json`."""
+
+    path: str = Field(description="The signature.")
+
+
+class VerifyAnswer(_CommandAnswer):
+    """The answer of `tripybuild verify --json`; where it does not hold, there are diagnostics."""
+
+    path: str
+    signature: str
+    verified: Literal[True]
+
+
 class ExplainAnswer(_CommandAnswer):
     """The answer of `tripybuild explain --json`; its `kind` says which keys it has."""
 
@@ -286,5 +300,7 @@ COMMAND_ANSWERS: dict[str, type[BaseModel]] = {
     "new": NewAnswer,
     "opt": OptAnswer,
     "run": OutputsAnswer,
+    "sign": SignAnswer,
     "trace": TraceAnswer,
+    "verify": VerifyAnswer,
 }

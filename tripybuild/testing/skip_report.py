@@ -26,6 +26,7 @@ OPTIONAL = (
     "mkdocs-material",
     "mkdocstrings",
     "mlir-tensorrt",
+    "model-signing",
     "onnx",
     "onnxruntime",
     "openvino",

@@ -78,6 +78,14 @@ def run_executable(
     ] = None,
     registry: Registries = None,
     rebuild: Rebuild = False,
+    verify: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PEM",
+            help="Run it only if the signature beside it, EXE.sig, holds for this public key "
+            "or root certificate.",
+        ),
+    ] = None,
 ) -> CommandResult:
     """Run an executable on inputs from files, or on random ones."""
     from tripybuild.compiler.executable import load  # noqa: PLC0415
@@ -88,7 +96,7 @@ def run_executable(
         register_packages(registry)
     check_files(state, output)
     begin_phase("load the executable")
-    loaded = load(executable, rebuild=rebuild)
+    loaded = load(executable, rebuild=rebuild, verify=verify)
     chosen = loaded.entry(entry)
     given, asked = read_inputs(inputs or [], chosen), shapes.sizes if shapes else {}
     if random:

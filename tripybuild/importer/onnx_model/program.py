@@ -76,6 +76,7 @@ def require_onnx() -> None:
 
 def _read(file: OnnxFile, name: str, constants: Mapping[str, Array]) -> ForeignProgram:
     model = file.model
+    _check_texts(file, model)
     opsets = {domain_of(each.domain): each.version for each in model.opset_import}
     _check_opsets(file)
     said = {each.key: each.value for each in model.metadata_props}
@@ -97,6 +98,18 @@ def _read(file: OnnxFile, name: str, constants: Mapping[str, Array]) -> ForeignP
         notes=notes,
         input_names=renamed,
     )
+
+
+def _check_texts(file: OnnxFile, message: Any) -> None:
+    """Refuse names that are no UTF-8, which Protocol Buffers give as bytes."""
+    for each, value in message.ListFields():
+        if each.type == each.TYPE_STRING:
+            for text in (value,) if isinstance(value, str | bytes) else value:
+                if isinstance(text, bytes):
+                    raise file.malformed(f"the {each.name} {text[:40]!r} is not UTF-8")
+        elif each.type == each.TYPE_MESSAGE:
+            for inner in (value,) if hasattr(value, "ListFields") else value:
+                _check_texts(file, inner)
 
 
 def _check_opsets(file: OnnxFile) -> None:

@@ -113,6 +113,8 @@ class Archive:
         name = entry.filename
         if entry.compress_type != ZIP_STORED or entry.flag_bits & 1:
             raise malformed(self.path, f"`{name}` is compressed")
+        if entry.header_offset not in range(self.size):
+            raise malformed(self.path, f"`{name}` is not within the file")
         with self.path.open("rb") as file:
             file.seek(entry.header_offset)
             header = file.read(_LOCAL_HEADER.size)

@@ -8,6 +8,7 @@ import re
 from typing import cast
 
 from xdsl.context import Context
+from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, TypeAttribute
 from xdsl.parser import Parser
 from xdsl.parser.generic_parser import ParserState
@@ -57,6 +58,7 @@ class Expansions(dict[str, Attribute]):
 
 
 # A tensor whose text names nothing that another text could mean otherwise.
+WIDEST = (1 << 24) - 1  # bits of an integer, as MLIR has it
 _TENSOR = re.compile(r"tensor<(?:(?:[0-9]+|\?)x)*[a-zA-Z][a-zA-Z0-9]*>")
 
 
@@ -133,7 +135,10 @@ class TokenReader(Parser):
         """Read a type, if one follows."""
         token = self.token
         if token.text != "tensor":
-            return super().parse_optional_type()
+            made = super().parse_optional_type()
+            if isinstance(made, IntegerType) and made.bitwidth > WIDEST:
+                self.raise_error(f"an integer has at most {WIDEST:,} bits", token.start)
+            return made
         found = _TENSOR.match(token.input.content, token.start)
         if found is None:
             return super().parse_optional_type()
