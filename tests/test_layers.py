@@ -223,12 +223,13 @@ def test_only_sync_touches_the_disk_in_codegen():
 OTHER_TABLES = frozenset(
     {"stablehlo", "tensorrt", "targets/xla", "worker", "language", "reference/numerics"}
 )
-# These words are compared for what they mean in Python, in NumPy, and as kinds of arguments.
+# These words are compared for what they mean in Python, in NumPy, as kinds of arguments, and as
+# commands.
 COMMON = frozenset(
     {
         "abs", "all", "any", "ceil", "exp", "floor", "log", "max", "min", "pow", "range", "round",
         "slice", "sqrt", "sum", "shape", "size", "equal", "full", "copy", "split", "where", "not",
-        "number",
+        "number", "sign",
     }
 )  # fmt: skip
 
