@@ -1,4 +1,4 @@
-"""Signatures of executables: files beside them that say who vouches for their bytes.
+"""Signatures of executables: files beside them that say whose key vouches for their bytes.
 
 The format is that of the OpenSSF's `model-signing`: a Sigstore bundle with an in-toto statement,
 by a private key of an elliptic curve, with or without a certificate. Nothing is asked of a network.
@@ -118,7 +118,7 @@ def verify(path: Path, trusted: Path, signature: Path | None = None) -> FileIden
 
     Args:
         path: The file.
-        trusted: The public key of the one who signs, or the root certificate of those who do.
+        trusted: The public key of the signer, or the root certificate of all signers.
         signature: Where the signature is, if it is not beside the file.
 
     Returns:
