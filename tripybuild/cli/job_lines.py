@@ -119,7 +119,11 @@ def show_results(
             peak = f", {format_bytes(result.peak)}" if result.peak and took else ""
             lines.say(f"[{count}/{total}] {outcome_word(job, result)} {result.job}{took}{peak}")
 
-        yield finish, lines.look
+        try:
+            yield finish, lines.look
+        except KeyboardInterrupt:
+            lines.say(f"Interrupted: {count} of {total} done; the same command goes on")
+            raise
 
 
 def outcome_word(planned: "PlannedJob", result: "JobResult") -> str:
