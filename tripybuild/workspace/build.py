@@ -49,6 +49,8 @@ class Build:
         keeps_going: Whether others are done where one fails.
         finish: Told each result as it comes.
         look: Told now and then how far the build is.
+        results: The results so far.
+        failed: The builds that have a job which is not done.
     """
 
     workspace: BuildWorkspace
@@ -60,6 +62,7 @@ class Build:
     finish: Callable[[PlannedJob, JobResult], None] = _ignore
     look: Callable[[BuildStatus], None] = _ignore
     results: dict[str, JobResult] = field(default_factory=dict)
+    failed: set[str] = field(default_factory=set)
 
     def run(self) -> dict[str, JobResult]:
         """Do what has to be done, and give the result of each such job by its name.
@@ -101,6 +104,8 @@ class Build:
         if result.outcome == "done":
             result = self._checked(planned, result)
         self.results[result.job] = result
+        if result.outcome != "done":
+            self.failed.add(planned.combination.build)
         if result.outcome == "done":
             measured = {"digest": result.digest, "size": result.size, "report": result.report}
             measured |= {"seconds": result.seconds, "peak": result.peak}
@@ -121,11 +126,9 @@ class Build:
 
     def _leave_out(self, waiting: dict[str, PlannedJob], *, everything: bool) -> None:
         """Give up what waits for a build that failed, or all of it."""
-        builds = {each.job.name: each.combination.build for each in self.jobs}
-        failed = {builds[n] for n, each in self.results.items() if each.outcome != "done"}
         for name, planned in list(waiting.items()):
             needed = needed_builds(self.workspace, planned.combination.build)
-            lost = [each for each in needed if each in failed]
+            lost = [each for each in needed if each in self.failed]
             if not everything and not lost:
                 continue
             why = f"the build `{lost[0]}`, which it needs, failed" if lost else "another job failed"

@@ -4,18 +4,18 @@ import os
 import queue
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
 from tripybuild.errors.diagnostics import Diagnostic
 from tripybuild.process import memory
-from tripybuild.process.memory import format_bytes
 from tripybuild.workspace.capabilities import missing_capability
 from tripybuild.workspace.job_process import JobProcess
 from tripybuild.workspace.jobs import Job, JobResult, RunningJob
 
 SHARE = 0.9  # of the memory that is available: what runs besides needs some
+NEAR = 200  # jobs that wait and are looked at, so that very many cost no more
 UNKNOWN = 4 << 30  # bytes of a machine that does not tell
 
 
@@ -149,18 +149,26 @@ class LocalExecutor:
                 return
             size = self.memory - sum(each.needs.memory for each in busy)
             cores = self.cores - sum(each.needs.cores for each in busy)
-            able = [
-                each
-                for each in self._waiting
-                if not busy or (each.needs.memory <= size and each.needs.cores <= cores)
-            ]
-            if not able:
-                return
             read = {each.process.model: each for each in free}
-            job = next((each for each in able if each.model in read), able[0])
+            job = next(self._able(size, cores, read, is_idle=not busy), None)
+            if job is None:
+                return
             slot = read.get(job.model) or (free[0] if free else self._added())
             self._waiting.remove(job)
             slot.begin(job)
+
+    def _able(
+        self, size: int, cores: int, read: Mapping[str, _Slot], *, is_idle: bool
+    ) -> Iterator[Job]:
+        """The first of those jobs for which there is room, those first whose model was read."""
+        near = self._waiting[:NEAR]
+        fits = [
+            each
+            for each in near
+            if is_idle or (each.needs.memory <= size and each.needs.cores <= cores)
+        ]
+        yield from (each for each in fits if each.model in read)
+        yield from fits
 
     def _added(self) -> _Slot:
         self._slots.append(_Slot(len(self._slots) + 1, self._root, self._results))
@@ -177,9 +185,3 @@ def usable_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def describe(executor: LocalExecutor) -> str:
-    """What jobs have together, for a reader: `2 processes, 12.3 GB`."""
-    noun = "process" if executor.most == 1 else "processes"
-    return f"{executor.most} {noun}, {format_bytes(executor.memory)}"
