@@ -31,16 +31,22 @@ def complete(root: Any) -> int:
         cut = _join_words() if is_bash else 0
         source = _source(root, _words(os.environ["COMP_WORDS" if is_bash else TYPED]))
         for command in _commands(root):
-            for param in command.params:
+            for param in command.get_params(command.context_class(command)):  # with `--help`
                 answer = COMPLETERS.get(_label(param, command))
                 if answer is not None:
                     param.shell_complete = partial(_items, partial(answer, source), cut)
+                param.process_value = _as_typed
         root.main(prog_name=PROGRAM)
     except SystemExit as end:
         return int(end.code or 0)
     except Exception:  # noqa: BLE001 - a traceback amid a line that is being typed helps nothing
         return 1
     return 0
+
+
+def _as_typed(_ctx: Any, value: Any) -> Any:
+    """A value as it was typed: nobody reads it, and typer's own way to it loads pydantic."""
+    return value
 
 
 def _commands(command: Any) -> Iterator[Any]:

@@ -133,14 +133,14 @@ def test_a_real_bash_completes(folder):
 
 
 def test_completion_loads_nothing_heavy(folder):
-    """A shell waits for it: neither NumPy nor an engine is loaded."""
+    """A shell waits for it: neither NumPy, pydantic nor an engine is loaded."""
     code = (
         "import os, sys; os.environ |= {'_TRIPYBUILD_COMPLETE': 'complete_bash', 'COMP_CWORD': '4',"
         "'COMP_WORDS': 'tripybuild\\ncompile\\ntiny.yaml\\n--set\\n'}\n"
         "from tripybuild.cli.main import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
-        "print([each for each in ('numpy', 'jaxlib', 'onnxruntime') if each in sys.modules])"
+        "print([each for each in ('numpy', 'jaxlib', 'onnxruntime', 'pydantic') if each in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"

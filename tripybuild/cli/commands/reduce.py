@@ -2,7 +2,6 @@
 
 import platform
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -192,6 +191,8 @@ def _report(found: "Reduction", command_line: str, spec: Path) -> Iterator[str]:
 
 
 def _versions() -> Iterator[tuple[str, str]]:
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - slow
+
     for name in PACKAGES:
         try:
             yield name, version(name)
