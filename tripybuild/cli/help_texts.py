@@ -3,10 +3,14 @@
 Lines stand as they are: click wraps no paragraph that begins with a backspace.
 """
 
+from collections.abc import Iterable, Iterator
+
 KEPT = "\b\n"
 EXAMPLES = {
     "gen": ["tripybuild gen", "tripybuild gen --registry my_registry --package my_ops"],
     "fmt": ["tripybuild fmt specs/", "tripybuild fmt --check ops_registry specs"],
+    "new": ["tripybuild new model volumes"],
+    "cache": ["tripybuild cache path"],
     "new op": ["tripybuild new op cube --folder math"],
     "new model": ["tripybuild new model volumes"],
     "schema": ["tripybuild schema"],
@@ -18,7 +22,7 @@ EXAMPLES = {
     "compile": [
         "tripybuild compile specs/digits.yaml -o digits.tpb",
         "tripybuild compile specs/digits.yaml --target cpu:xla --explain-cache",
-        "tripybuild compile specs/minilm.yaml --target tensorrt-rtx:sm86 --set F=float16",
+        "tripybuild compile specs/vit.yaml --target tensorrt-rtx:sm86 --set F=float16",
         "tripybuild compile model.py:forward --input 'x=float32[B=1:4:8,3]'",
     ],
     "build": [
@@ -65,12 +69,21 @@ EXAMPLES = {
     "opt": ["tripybuild opt model.mlir --passes tensorrt-expand-ops"],
     "doctor": ["tripybuild doctor"],
 }
+SECTIONS = {
+    "Write": ("new", "fmt", "check", "explain", "schema", "gen", "lsp"),
+    "Compile and run": ("compile", "run", "generate", "build", "test", "cache"),
+    "Other systems": ("import", "export", "trace", "opt"),
+    "Look and measure": ("inspect", "graph", "view", "bench", "profile"),
+    "Find what differs": ("compare", "bisect", "reduce"),
+    "This machine": ("doctor",),
+}
+"""The commands in the order of the help, by what they are for."""
 ENVIRONMENT = {
     "TRIPYBUILD_CACHE_DIR": "the folder of what was compiled before",
     "TRIPYBUILD_REMOTE_CACHE": "the address of a cache that machines share",
     "TRIPYBUILD_REMOTE_CACHE_MODE": "read, or read-write to add to it",
     "TRIPYBUILD_COMPILER_TIMEOUT": "seconds that a compiler may take: 1800",
-    "TRIPYBUILD_LOG": "what is logged: timing; trace,mlir; eager=trace",
+    "TRIPYBUILD_LOG": "what is logged: timing; trace,mlir",
     "TRIPYBUILD_LOG_OUTPUT": "where it goes: stderr, stdout or logging",
     "TRIPYBUILD_PROGRESS": "off shows no phases",
     "TRIPYBUILD_KEY_PASSWORD": "opens the private key of `sign`",
@@ -78,6 +91,18 @@ ENVIRONMENT = {
     "TRIPYBUILD_TRACEBACK": "1 shows the traceback of a bug",
     "NO_COLOR, FORCE_COLOR": "no color, or color in a pipe",
 }
+
+
+def command_sections(names: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
+    """Commands by the title of their section; those of none come last."""
+    left = list(names)
+    for title, section in SECTIONS.items():
+        found = [each for each in section if each in left]
+        left = [each for each in left if each not in found]
+        if found:
+            yield title, found
+    if left:
+        yield "Commands", left
 
 
 def examples(command: str) -> str | None:
@@ -89,7 +114,8 @@ def examples(command: str) -> str | None:
 
 
 def environment() -> str:
-    """The paragraph below the commands."""
+    """The paragraphs below the commands."""
     width = max(map(len, ENVIRONMENT))
     rows = [f"  {name.ljust(width)}  {text}" for name, text in ENVIRONMENT.items()]
-    return KEPT + "\n".join(["Environment:", *rows])
+    example = f"{KEPT}Example:\n  tripybuild check specs/digits.yaml"
+    return f"{example}\n\n{KEPT}" + "\n".join(["Environment:", *rows])

@@ -15,7 +15,7 @@ import typer
 from tripybuild.cli.command import CommandResult, conclude, handle_output_error
 from tripybuild.cli.command_line import COMPLETION, PROGRAM, CommandLine
 from tripybuild.cli.console import DiagnosticFormat
-from tripybuild.cli.help_texts import environment, examples
+from tripybuild.cli.help_texts import command_sections, environment, examples
 from tripybuild.cli.interrupts import INTERRUPTED
 from tripybuild.cli.usage_errors import USAGE, set_command_line, usage_diagnostics
 
@@ -67,7 +67,25 @@ GROUPS = {
 }
 WIDEST = 100  # columns of a help
 
+
+class CommandGroup(typer.core.TyperGroup):
+    """The program, whose help has its commands by what they are for, each on one line."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands."""
+        del ctx  # they need none
+        width = max(map(len, self.commands))
+        for title, names in command_sections(self.commands):
+            with formatter.section(title):
+                rows = [(name.ljust(width), self._summary(name, formatter)) for name in names]
+                formatter.write_dl(rows)
+
+    def _summary(self, name: str, formatter: Any) -> str:
+        return self.commands[name].get_short_help_str(formatter.width)
+
+
 app = typer.Typer(
+    cls=CommandGroup,
     help="Declare operators and models in YAML; compile them to executables.",
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -76,7 +94,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDEST},
 )
 groups = {
-    name: typer.Typer(help=text, rich_markup_mode=None, no_args_is_help=True)
+    name: typer.Typer(help=text, rich_markup_mode=None, no_args_is_help=True, epilog=examples(name))
     for name, text in GROUPS.items()
 }
 for words, place in COMMANDS.items():
@@ -107,6 +125,15 @@ def options(
     """Declare operators and models in YAML; compile them to executables."""
 
 
+def _name_arguments(command: Any) -> None:
+    """Have the help show what stands for an argument, without the type that Python has for it."""
+    for param in command.params:
+        if param.param_type_name == "argument" and param.metavar:
+            param.display_type_rich = lambda ctx: None  # noqa: ARG005 - typer names it
+    for each in getattr(command, "commands", {}).values():
+        _name_arguments(each)
+
+
 def main() -> None:
     """Run the command line."""
     for stream in (sys.stdout, sys.stderr):
@@ -114,6 +141,7 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     line, root = CommandLine(sys.argv[1:]), typer.main.get_command(app)
     set_command_line(line, root)
+    _name_arguments(root)
     if COMPLETION in os.environ:
         from tripybuild.cli.completion import complete  # noqa: PLC0415 - a shell asks
 

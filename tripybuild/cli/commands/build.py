@@ -17,7 +17,7 @@ def build_workspace(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAME...]",
+            metavar="NAME",
             help="Builds, specs or executables of the workspace; `*` stands for any letters. "
             "Without, all.",
         ),

@@ -22,7 +22,7 @@ def run_workspace_tests(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAME...]",
+            metavar="NAME",
             help="Entries of `tests:`, specs or tests of the workspace; `*` stands for any "
             "letters. Without, all.",
         ),
