@@ -74,8 +74,8 @@ def read_page(code: str) -> CodePage:
     document, _ = parse(place.read_text(encoding="utf-8"), "examples.yaml")
     entries: Any = document.data if document else {}
     entry: dict[str, Any] = entries[code]
-    if "cause" in entry:
-        return CodePage(code, CODES[code], entry["repair"], entry["cause"])
+    if "cause" in entry or len(entry) == 1:
+        return CodePage(code, CODES[code], entry["repair"], entry.get("cause"))
     files, repaired, main = dict(entry.get("files", {})), dict(entry.get("repaired", {})), FILE
     for (wrong, right), (name, head) in HEADS.items():
         if wrong in entry:

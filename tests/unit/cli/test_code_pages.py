@@ -77,7 +77,8 @@ def test_each_code_has_a_repair():
     """In a sentence; and the page shows what there is."""
     for page in PAGES.values():
         assert page.repair.endswith("."), page.code
-        assert (page.cause is None) == (page.command is not None), page.code
+        has_one = (page.cause is None) == (page.command is not None)
+        assert has_one, f"{page.code} needs an example, or says in `cause:` how it comes about"
         assert "\n".join(page.lines()).count("  $ ") == (page.command is not None) + (
             page.then is not None
         )
