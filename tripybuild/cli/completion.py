@@ -45,7 +45,7 @@ def complete(root: Any) -> int:
 
 
 def _as_typed(_ctx: Any, value: Any) -> Any:
-    """A value as it was typed: nobody reads it, and typer's own way to it loads pydantic."""
+    """A value as it was typed: no answer reads it, and typer's own way to it loads pydantic."""
     return value
 
 
