@@ -24,6 +24,7 @@ LOG = logging.getLogger("mkdocs.hooks")
 FOLDERS = ("docs", "generated/docs")
 LINK = re.compile(r"(?<=\]\()([^)#:\s]+)(?=[#)])")
 CODE = re.compile(r"(^( *)(`{3,}).*?^\2\3$|`[^`]*`)", re.MULTILINE | re.DOTALL)
+TITLE = re.compile(r"^# `?(.+?)`?$", re.MULTILINE)
 LANGUAGES = {".yaml": "yaml", ".py": "python", ".md": "markdown", ".txt": "text"}
 REST = "docs/*.md"
 
@@ -161,7 +162,12 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Page, files: Files, **_: object) -> str:
-    """Links to files and folders lead to their pages."""
+    """Links to files and folders lead to their pages; search finds pages by their headings."""
+    if page.file.dest_uri.startswith("source/"):
+        page.meta["search"] = {"exclude": True}
+    elif markdown.startswith("<!--"):  # no heading is first, from which MkDocs would have a title
+        page.meta["title"] = TITLE.search(markdown)[1]
+        page.meta["search"] = {"boost": 2}
     here = posixpath.dirname(page.file.src_uri)
 
     def lead(match: re.Match[str]) -> str:

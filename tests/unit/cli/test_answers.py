@@ -109,7 +109,7 @@ gen --registry mine --package mine
 gen --registry mine
 opt tiny.mlir
 opt none.mlir
-opt --list
+opt --list-passes
 """
 
 

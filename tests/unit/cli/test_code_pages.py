@@ -8,9 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
 
 from tripybuild.cli.code_pages import read_page
-from tripybuild.cli.main import main
+from tripybuild.cli.command_line import CommandLine
+from tripybuild.cli.main import app, main
 from tripybuild.errors.codes import CODES
 from tripybuild.errors.diagnostics import DiagnosticError
 
@@ -82,6 +84,18 @@ def test_each_code_has_a_repair():
         assert "\n".join(page.lines()).count("  $ ") == (page.command is not None) + (
             page.then is not None
         )
+
+
+def test_commands_that_repairs_name_exist():
+    """With their options."""
+    root = typer.main.get_command(app)
+    seen = 0
+    for page in PAGES.values():
+        for words in re.findall(r"`tripybuild ([^`]+)`", f"{page.repair} {page.cause}"):
+            read = CommandLine(shlex.split(words)).parse(root)
+            assert not read.unknown, f"{page.code}: {words}"
+            seen += 1
+    assert seen > 5
 
 
 def test_what_has_no_example_is_brought_about_by_a_test():
