@@ -13,7 +13,7 @@ EXAMPLES = {
     "cache": ["tripybuild cache path"],
     "new op": ["tripybuild new op cube --folder math"],
     "new model": ["tripybuild new model volumes"],
-    "schema": ["tripybuild schema"],
+    "schema": ["tripybuild schema model", "tripybuild schema check"],
     "explain": ["tripybuild explain softmax", "tripybuild explain unbound-name"],
     "check": [
         "tripybuild check specs/minilm.yaml --shapes B=1,S=128",
@@ -22,7 +22,7 @@ EXAMPLES = {
     "compile": [
         "tripybuild compile specs/digits.yaml -o digits.tpb",
         "tripybuild compile specs/digits.yaml --target cpu:xla --explain-cache",
-        "tripybuild compile specs/vit.yaml --target tensorrt-rtx:sm86 --set F=float16",
+        "tripybuild compile specs/digits.yaml --target tensorrt-rtx --set F=float16",
         "tripybuild compile model.py:forward --input 'x=float32[B=1:4:8,3]'",
     ],
     "build": [
@@ -44,6 +44,7 @@ EXAMPLES = {
     "generate": ["tripybuild generate gpt2.tpb --tokenizer tokenizer.json --prompt 'One day'"],
     "bench": [
         "tripybuild bench digits.tpb specs/digits.yaml --shapes B=1",
+        "tripybuild bench specs/digits.yaml@cpu:xla @cpu:openvino --plot latency.svg",
         "tripybuild bench digits.tpb --compare onnx:digits.onnx --clients 4",
     ],
     "compare": ["tripybuild compare digits.tpb specs/digits.yaml --shapes B=4"],
@@ -64,8 +65,18 @@ EXAMPLES = {
     "inspect": ["tripybuild inspect digits.tpb"],
     "sign": ["tripybuild sign digits.tpb --key private.pem"],
     "verify": ["tripybuild verify digits.tpb --key public.pem"],
-    "graph": ["tripybuild graph specs/digits.yaml --as mermaid"],
-    "view": ["tripybuild view specs/digits.yaml"],
+    "graph": [
+        "tripybuild graph specs/digits.yaml --as mermaid",
+        "tripybuild graph specs/minilm.yaml --part encoder --as svg -o encoder.svg",
+    ],
+    "view": [
+        "tripybuild view specs/digits.yaml",
+        "tripybuild view specs/digits.yaml --times profile.json",
+    ],
+    "profile": [
+        "tripybuild profile specs/digits.yaml --target cpu:openvino --flame flame.svg",
+        "tripybuild profile specs/digits.yaml --random --json > profile.json",
+    ],
     "opt": ["tripybuild opt model.mlir --passes tensorrt-expand-ops"],
     "doctor": ["tripybuild doctor"],
 }
@@ -74,6 +85,7 @@ SECTIONS = {
     "Compile and run": ("compile", "run", "generate", "build", "test", "cache"),
     "Other systems": ("import", "export", "trace", "opt"),
     "Look and measure": ("inspect", "graph", "view", "bench", "profile"),
+    "Trust": ("sign", "verify"),
     "Find what differs": ("compare", "bisect", "reduce"),
     "This machine": ("doctor",),
 }

@@ -155,10 +155,7 @@ def bench_models(
     config: ConfigFile = None,
     registry: Registries = None,
 ) -> CommandResult:
-    """Measure executables and specs beside each other.
-
-    `tripybuild bench model.yaml@cpu:xla @cpu:openvino --shapes B=1 --plot latency.svg`
-    """
+    """Measure executables and specs beside each other."""
     chosen = SourceOptions(
         target=target,
         entry=entry,

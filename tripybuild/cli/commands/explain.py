@@ -39,10 +39,7 @@ def explain(
         ),
     ] = "PACKAGE",
 ) -> CommandResult:
-    """Explain operators, modules, families, keys, functions and codes.
-
-    Example: tripybuild explain softmax
-    """
+    """Explain operators, modules, families, keys, functions and codes."""
     if name in CODES:
         return _code(name)
     from tripybuild.manual.topics import Manual  # noqa: PLC0415
@@ -78,10 +75,7 @@ def show_schemas(
         ),
     ] = None,
 ) -> CommandResult:
-    """Print the path of a JSON schema: of files, or of answers.
-
-    Example: tripybuild schema model
-    """
+    """Print the path of a JSON schema: of files, or of answers."""
     files, answers = _schemas(paths.schemas()), _schemas(paths.schemas() / "answers")
     if kind is None:
         titles = {"schemas of files": files, "schemas of what commands answer with --json": answers}

@@ -124,10 +124,7 @@ def draw_model(
     inputs: Inputs = None,
     registry: Registries = None,
 ) -> CommandResult:
-    """Show the graph of a model: parts, steps, types, costs and times.
-
-    `tripybuild graph model.yaml --part h.0.attn --as svg -o attention.svg`
-    """
+    """Show the graph of a model: parts, steps, types, costs and times."""
     from tripybuild.process.atomic_write import atomic_write  # noqa: PLC0415
     from tripybuild.process.output_files import check_overwrite  # noqa: PLC0415
 

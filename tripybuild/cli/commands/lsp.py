@@ -31,8 +31,6 @@ def serve_editor(
     """Serve an editor: types, problems, completion, rename.
 
     An editor starts it, and speaks the Language Server Protocol with it: `docs/editor.md`.
-
-    Example: `tripybuild lsp`
     """
     if json:
         message = "the language server speaks its protocol, and gives no answer of its own"

@@ -81,10 +81,7 @@ def profile_model(
     config: ConfigFile = None,
     registry: Registries = None,
 ) -> CommandResult:
-    """Say where the time of a call goes.
-
-    `tripybuild profile model.yaml --target cpu:openvino --shapes B=1,S=128 --flame flame.svg`
-    """
+    """Say where the time of a call goes."""
     from tripybuild.process.atomic_write import atomic_write  # noqa: PLC0415
     from tripybuild.process.output_files import check_picture  # noqa: PLC0415
 

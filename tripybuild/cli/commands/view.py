@@ -58,10 +58,7 @@ def view_model(
     inputs: Inputs = None,
     registry: Registries = None,
 ) -> CommandResult:
-    """Show a model in Model Explorer, on this machine alone.
-
-    `tripybuild view model.yaml --times profile.json`
-    """
+    """Show a model in Model Explorer, on this machine alone."""
     from tripybuild.workbench.viewer.page_files import page_files  # noqa: PLC0415
 
     given = {"sizes": sizes, "registry": registry, "weights": weights, "config": config}
