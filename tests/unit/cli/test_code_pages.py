@@ -103,7 +103,7 @@ def test_what_has_no_example_is_brought_about_by_a_test():
     texts = [p.read_text() for p in (ROOT / "tests").rglob("test_*.py") if p.name != HERE]
     texts += [p.read_text() for p in (ROOT / "tests/diagnostics").glob("*.md")]
     without = [page for page in PAGES.values() if page.command is None and page.code not in LATER]
-    assert len(without) <= 40
+    assert len(without) < len(PAGES) / 4
     for page in without:
         assert page.cause.endswith("."), page.code
         named = re.compile(rf"""["\[]{page.code}["\] :]""")
