@@ -75,7 +75,7 @@ EXAMPLES = {
     ],
     "profile": [
         "tripybuild profile specs/digits.yaml --target cpu:openvino --flame flame.svg",
-        "tripybuild profile specs/digits.yaml --random --json > profile.json",
+        "tripybuild profile specs/digits.yaml --random --shapes B=1",
     ],
     "opt": ["tripybuild opt model.mlir --passes tensorrt-expand-ops"],
     "doctor": ["tripybuild doctor"],

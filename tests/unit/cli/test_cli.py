@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -17,7 +16,7 @@ import tripybuild
 from tripybuild.cli.command import CommandResult, conclude
 from tripybuild.cli.commands import gen
 from tripybuild.cli.console import DiagnosticFormat
-from tripybuild.cli.main import COMMANDS, main
+from tripybuild.cli.main import main
 from tripybuild.cli.options import setting, shape
 from tripybuild.codegen.package.sync import FileDifference
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError, Span
@@ -163,20 +162,6 @@ def test_a_closed_pipe_is_quiet():
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-def test_help_fits_a_terminal(cli, monkeypatch):
-    """At 80 columns no line is longer or cut, each command is listed, and has an example."""
-    monkeypatch.setenv("COLUMNS", "80")
-    _, whole, _ = cli("--help")
-    for words in [[], *map(str.split, COMMANDS), ["new"], ["cache"]]:
-        code, out, _ = cli(*words, "--help")
-        lines = out.splitlines()
-        assert code == 0
-        assert [each for each in lines if len(each) > 80] == []
-        assert "    tripybuild " in out, words
-        assert re.search(r"\w\.\.\.$", out, re.MULTILINE) is None
-        assert not words or re.search(rf"^  {words[0]} .*\.$", whole, re.MULTILINE), words
-
-
 @pytest.mark.parametrize("words", [["explain", "duplicate-key"], ["--version"], ["--help"]])
 def test_a_full_disk_is_said(words):
     """An output that cannot be written is a problem, not a success."""
