@@ -2,9 +2,14 @@
 
 import re
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
+
+from tripybuild.cli.usage_errors import conflict
+
+if TYPE_CHECKING:
+    from tripybuild.workspace.jobs import Executor
 
 MOST_PARTS = 100_000
 PART = re.compile(r"(\d{1,6})/(\d{1,6})", re.ASCII)
@@ -63,3 +68,34 @@ Shard = Annotated[
         help="Only the I-th of N parts of the matrix, which are the same on each machine.",
     ),
 ]
+On = Annotated[
+    str | None,
+    typer.Option(
+        "--on",
+        metavar="CLUSTER",
+        help="Have the jobs done by a Dask cluster: `dask://HOST:PORT`, its scheduler's file "
+        "`FILE.json`, or `local:N` workers of this machine.",
+    ),
+]
+
+
+def job_executor(root: Path, on: str | None, jobs: int | None, memory: int | None) -> "Executor":
+    """What has the jobs of a workspace done.
+
+    Raises:
+        DiagnosticError: Options do not go together, or the cluster cannot be reached.
+    """
+    if on is None:
+        from tripybuild.workspace.local_executor import LocalExecutor  # noqa: PLC0415
+
+        return LocalExecutor(root, most=jobs, size=memory)
+    if jobs is not None or memory is not None:
+        flag = "--jobs" if jobs is not None else "--memory"
+        hint = "workers say what they have: `dask worker --nthreads 2 --resources memory=8e9`"
+        message = f"`{flag}` is for processes of this machine, and `--on` for those of a cluster"
+        raise conflict(message, hint, flag)
+    from tripybuild.cluster.addresses import parse_address  # noqa: PLC0415
+    from tripybuild.cluster.dask_client import Cluster  # noqa: PLC0415
+    from tripybuild.cluster.dask_executor import DaskExecutor  # noqa: PLC0415
+
+    return DaskExecutor(root, Cluster(parse_address(on)))

@@ -1,7 +1,7 @@
 """A connection to a cluster: the scheduler, its workers, and what each of them can compile.
 
-Dask is imported here and in `worker_service` alone. Who can reach its scheduler can run code on it,
-on its workers and in its clients: a cluster is trusted as a shell on its machines is (SECURITY.md).
+Dask is imported by the parts of this room alone, and late. A program that reaches the scheduler can
+run code on it, on its workers and in its clients: a cluster is trusted as a shell is (SECURITY.md).
 """
 
 import contextlib
@@ -14,13 +14,13 @@ from tripybuild.cluster.addresses import ClusterAddress
 from tripybuild.cluster.job_calls import MachineFacts
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process import memory
+from tripybuild.workspace.jobs import Action
 
 if TYPE_CHECKING:
     from distributed import Client
 
 CONNECT = 10.0  # seconds that a scheduler has for its first answer
 EMPTY = 30.0  # seconds to wait for the first worker
-ASK = 60.0  # seconds that a worker has to say what it is, which imports libraries
 MEMORY = "memory"  # the resource of a worker, in bytes
 SHARE = 0.9  # of the memory that is available, for workers of this machine
 
@@ -43,7 +43,7 @@ class Cluster:
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what fails is said by us
         self.address = address
         self._own = contextlib.ExitStack()
-        self._facts: dict[tuple[str, str], MachineFacts] = {}
+        self._facts: dict[tuple[str, tuple[str, Action]], MachineFacts] = {}
         try:
             self.client = self._connect()
             self._wait_for_workers()
@@ -63,21 +63,18 @@ class Cluster:
             raise DiagnosticError(self.lost(str(error))) from error
         return dict(found["workers"])
 
-    def facts(self, workers: Sequence[str], target: str) -> dict[str, MachineFacts]:
-        """What workers can compile for a target; each is asked once."""
+    def facts(self, workers: Sequence[str], target: str, action: Action) -> dict[str, MachineFacts]:
+        """What workers say of a target; each is asked once, before work is sent to it."""
         from tripybuild.cluster.worker_service import describe_machine  # noqa: PLC0415 - Dask
 
-        new = [each for each in workers if (each, target) not in self._facts]
+        asked = (target, action)
+        new = [each for each in workers if (each, asked) not in self._facts]
         if new:
             # One that is gone, or has no tripybuild, is an exception in the place of an answer.
             with contextlib.suppress(OSError):
-                found = self.client.run(describe_machine, target, workers=new, on_error="return")
-                for address, answer in found.items():
-                    if isinstance(answer, MachineFacts):
-                        self._facts[address, target] = answer
-                    elif isinstance(answer, ImportError):
-                        self._facts[address, target] = MachineFacts({}, f"it cannot import: {answer}")
-        known = {each: self._facts.get((each, target)) for each in workers}
+                found = self.client.run(describe_machine, *asked, workers=new, on_error="return")
+                self._facts |= {(n, asked): _checked(each) for n, each in found.items()}
+        known = {each: self._facts.get((each, asked)) for each in workers}
         return {each: facts for each, facts in known.items() if facts is not None}
 
     def forget(self, worker: str) -> None:
@@ -138,3 +135,12 @@ class Cluster:
             message = f"The scheduler at `{self.address}` has no worker after {EMPTY:g} s"
             hint = f"`dask worker {self.address}` starts one"
             raise DiagnosticError(Diagnostic("cluster-empty", message, hint=hint)) from error
+
+
+def _checked(answer: object) -> MachineFacts:
+    """What a worker answered, or that it cannot answer."""
+    if isinstance(answer, MachineFacts):
+        return answer
+    if isinstance(answer, ImportError):
+        return MachineFacts({}, f"it cannot import tripybuild: {answer}")
+    return MachineFacts({}, f"it does not answer: {answer}")

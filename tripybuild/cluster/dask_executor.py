@@ -16,13 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from tripybuild.artifact.container import looks_like_container
 from tripybuild.cluster.dask_client import MEMORY, Cluster
-from tripybuild.cluster.job_calls import PIECE, JobCall, JobReply, versions_differ
+from tripybuild.cluster.job_calls import JobCall, JobReply, versions_differ
+from tripybuild.cluster.transfer import await_output, read_pieces, write_output
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.process.atomic_write import atomic_write, write_error
-from tripybuild.process.hashing import StreamingDigest
-from tripybuild.process.output_files import check_overwrite
 from tripybuild.workspace.jobs import Job, JobResult, RunningJob
 
 if TYPE_CHECKING:
@@ -31,7 +28,6 @@ if TYPE_CHECKING:
 MOST_TRIES = 3
 LOOK = 2.0  # seconds between two looks at which workers there are
 LOST = 15.0  # seconds without the scheduler
-SEEN = 5.0  # seconds until a file that another machine wrote is seen here
 
 
 @dataclass
@@ -62,9 +58,9 @@ class _Sent:
 class DaskExecutor:
     """Has jobs done by the workers of a cluster.
 
-    Jobs that need more memory than each worker declares get all that one has. A capability, such as
-    `tensorrt-rtx` or `gpu:sm89`, is a resource of that name; that the library of a target is there
-    is also asked.
+    A job that needs more memory than each worker declares gets all that one has. A capability, such
+    as `tensorrt-rtx` or `gpu:sm89`, is a resource of that name; that the library of a target is
+    there is also asked.
 
     Args:
         root: The workspace's folder.
@@ -200,7 +196,7 @@ class DaskExecutor:
         self._look()
         wanted = sent.job.needs.capabilities
         found = []
-        facts = self.cluster.facts(list(self._known), sent.job.target)
+        facts = self.cluster.facts(list(self._known), sent.job.target, sent.job.action)
         for address, own in facts.items():
             reason = own.unable or versions_differ(sent.job.versions, own.versions)
             resources = self._known.get(address, {}).get("resources", {})
@@ -228,7 +224,7 @@ class DaskExecutor:
         reasons: dict[str, list[str]] = {}
         for address, reason in sent.excluded.items():
             reasons.setdefault(reason, []).append(f"`{address}`")
-        notes = tuple(f"{', '.join(who)}: {why}" for why, who in reasons.items())
+        notes = tuple(f"{', '.join(places)}: {why}" for why, places in reasons.items())
         message = f"No worker of the cluster can do `{sent.job.name}`"
         hint = "workers need the versions of this machine, and what the target needs"
         return Diagnostic("cluster-unable", message, notes=notes, hint=hint)
@@ -252,7 +248,7 @@ class DaskExecutor:
             if not each.digest or Path(each.path).is_absolute():
                 continue
             if each.digest not in self._contents:
-                pieces = _read_pieces(self.root / each.path, each.digest)
+                pieces = read_pieces(self.root / each.path, each.digest)
                 names = [f"{self.build}-{each.digest}-{n}" for n in range(len(pieces))]
                 data = self.cluster.client.scatter(dict(zip(names, pieces, strict=True)))
                 self._contents[each.digest] = [data[name] for name in names]
@@ -308,49 +304,12 @@ class DaskExecutor:
             return result
         try:
             if reply.output is not None:
-                self._write(self.root / job.output, reply.output, result)
+                write_output(self.root / job.output, reply.output, result)
             else:
-                self._await(self.root / job.output, result)
+                await_output(self.root / job.output, result)
         except DiagnosticError as error:
             return _failed(job, *error.diagnostics)
         return result
-
-    def _write(self, path: Path, pieces: Sequence[bytes], result: JobResult) -> None:
-        """Write an output that came in pieces.
-
-        Raises:
-            DiagnosticError: It is not what the result says, or cannot be written.
-        """
-        measured = StreamingDigest()
-        for each in pieces:
-            measured.update(each)
-        if measured.result().digest != result.digest:
-            message = f"`{result.job}` came as another file than the worker made"
-            raise DiagnosticError(Diagnostic("cluster-file", message, hint="run it again"))
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise DiagnosticError(write_error(path, error)) from error
-        check_overwrite(path, looks_like_container, "an executable")
-        with atomic_write(path) as stream:
-            for each in pieces:
-                stream.write(each)
-
-    def _await(self, path: Path, result: JobResult) -> None:
-        """Wait until an output is seen that a worker wrote into the same folder.
-
-        Raises:
-            DiagnosticError: It is not seen.
-        """
-        end = time.perf_counter() + SEEN
-        while True:
-            with contextlib.suppress(OSError):
-                if path.stat().st_size == result.size:
-                    return
-            if time.perf_counter() > end:
-                message = f"`{path}` was written by a worker and is not seen here"
-                raise DiagnosticError(Diagnostic("cluster-file", message, hint="run it again"))
-            time.sleep(0.05)
 
     def _finish(self, sent: _Sent, result: JobResult) -> None:
         self._sent.pop(sent.job.name, None)
@@ -373,23 +332,6 @@ class DaskExecutor:
         self._lost_since = self._lost_since or now
         if now - self._lost_since > LOST:
             raise DiagnosticError(self.cluster.lost())
-
-
-def _read_pieces(path: Path, digest: str) -> list[bytes]:
-    """The content of a file, as it was when its digest was taken.
-
-    Raises:
-        DiagnosticError: It changed, or cannot be read.
-    """
-    measured, pieces = StreamingDigest(), []
-    with contextlib.suppress(OSError), path.open("rb") as stream:
-        while piece := stream.read(PIECE):
-            measured.update(piece)
-            pieces.append(piece)
-    if measured.result().digest != digest:
-        message = f"`{path}` changed while it was sent to the cluster"
-        raise DiagnosticError(Diagnostic("cluster-file", message, hint="run the build again"))
-    return pieces
 
 
 def _failed(job: Job, *found: Diagnostic) -> JobResult:

@@ -26,9 +26,9 @@ from tripybuild.errors.diagnostics import DiagnosticError
 from tripybuild.process.hashing import file_digest
 from tripybuild.process.per_process import per_process
 from tripybuild.targets.table import parse_target
-from tripybuild.version import VERSION
 from tripybuild.workspace.job_process import JobProcess
-from tripybuild.workspace.jobs import Job, JobFile, JobResult
+from tripybuild.workspace.jobs import Action, Job, JobFile, JobResult
+from tripybuild.workspace.versions import job_versions
 
 FOLDER = "tripybuild"  # in the worker's own
 PACKAGES = ("site-packages", "dist-packages")
@@ -86,15 +86,13 @@ def job_service(folder: Path) -> JobService:
     return JobService(folder)
 
 
-def describe_machine(target: str, dask_worker: Worker | None = None) -> MachineFacts:
-    """The versions that decide what this machine makes for a target."""
-    del dask_worker
-    versions = {"tripybuild": VERSION}
+def describe_machine(target: str, action: Action) -> MachineFacts:
+    """The versions that decide what this machine makes of a job, and what it has."""
     try:
-        found = parse_target(target)
-        return MachineFacts(versions | found.toolchain(), has=(found.name,))
+        versions = job_versions(target, action)
     except DiagnosticError as error:
-        return MachineFacts(versions, error.diagnostics[0].message)
+        return MachineFacts({}, error.diagnostics[0].message)
+    return MachineFacts(versions, has=(parse_target(target).name,))
 
 
 def cancel_build(build: str, dask_worker: Worker) -> None:
@@ -110,7 +108,7 @@ def do_job(call: JobCall, pieces: Mapping[str, Sequence[bytes]]) -> JobReply:
         pieces: Contents of files that workers lacked, by digest.
     """
     worker, job = get_worker(), Job.from_json(call.job)
-    facts = describe_machine(job.target)
+    facts = describe_machine(job.target, job.action)
     if unable := facts.unable or versions_differ(job.versions, facts.versions):
         return JobReply(unable=unable, worker=worker.address)
     service = job_service(_folder(worker))

@@ -269,6 +269,12 @@ CODES: dict[str, str] = {
     "test-differs": "A target computes something else than the references, in the test of a spec.",
     "job-crashed": "The process that did a job of a workspace ended before the job was done.",
     "job-cancelled": "A job of a workspace was ended, or not begun, because the build ended.",
+    "cluster-address": "`--on` takes the address of a Dask scheduler, its file, or `local:N`.",
+    "cluster-unreachable": "No Dask scheduler answers at this address.",
+    "cluster-empty": "The scheduler has no worker.",
+    "cluster-unable": "No worker of the cluster has the versions, or the library, of a job.",
+    "cluster-lost": "The scheduler did not answer any more while jobs were done.",
+    "cluster-file": "A file came from a worker, or went to one, as another one than was sent.",
     # The command line
     "file-exists": "An existing file is never overwritten.",
     "not-generated": "A file that was not generated is in the place of a generated file.",

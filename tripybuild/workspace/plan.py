@@ -15,17 +15,22 @@ from tripybuild.cache.keys import KIND, key
 from tripybuild.schema.model.model import DEFAULT_VARIABLE
 from tripybuild.schema.workspace_files import SizeSetEntry, WorkspaceBuildEntry
 from tripybuild.targets.table import DEFAULT, parse_target
-from tripybuild.version import VERSION
-from tripybuild.workspace.inputs import InputFiles, SpecChoice, built_in_digest
+from tripybuild.workspace.inputs import InputFiles, SpecChoice
 from tripybuild.workspace.jobs import Job, JobFile, Needs
 from tripybuild.workspace.matrix import Combination
 from tripybuild.workspace.state import JobRecord
+from tripybuild.workspace.versions import (
+    OPERATORS,
+    REFERENCE,
+    built_in_operators,
+    job_versions,
+    toolchain_versions,
+)
 from tripybuild.workspace.workspace_file import BuildWorkspace
 
 BASE = 400_000_000  # bytes of a process that compiles a small model
 FACTOR = 3  # bytes for each byte of weights
 MOST_REASONS = 4
-REFERENCE = "reference"  # what tests compare with
 VERSION_OF, FILE = "version of ", "file "
 
 
@@ -95,8 +100,7 @@ def _planned(
     read = files.read_by(choice)
     own = {DEFAULT_VARIABLE: one.dtype} if one.dtype is not None else {}
     settings = {**sizes.set, **own}
-    versions = {"tripybuild": VERSION, **_toolchain(one.target)}
-    versions |= _toolchain(REFERENCE) if one.action == "test" else {}
+    versions = toolchain_versions(one.target, one.action)
     before = _model_parts(one, choice, settings, read)
     parts = before | {
         "target": one.target,
@@ -122,7 +126,7 @@ def _planned(
         registries=choice.registries,
         timeout=entry.timeout,
         needs=Needs(entry.memory or known, 1, _capabilities(one.target, entry.requires)),
-        versions=versions,
+        versions=job_versions(one.target, one.action),
     )
     reasons = tuple(_reasons(job, parts, record, files))
     return PlannedJob(one, job, parts, reasons, record.seconds if record else 0.0)
@@ -144,21 +148,13 @@ def _model_parts(
         "weights": choice.weights or "",
         "config": choice.config or "",
         "registry": _text(choice.registries),
-        "built-in operators": _built_in(),
+        OPERATORS: built_in_operators(),
         **{f"{FILE}{each.path}": each.digest for each in read},
     }
 
 
 def _text(value: Any) -> str:
     return json.dumps(value, sort_keys=True) if value else ""
-
-
-_built_in = cache(built_in_digest)
-
-
-@cache
-def _toolchain(target: str) -> dict[str, str]:
-    return parse_target(target).toolchain()
 
 
 @cache
@@ -211,7 +207,7 @@ def _changes(before: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]
         elif name.startswith(VERSION_OF):
             what = name.removeprefix(VERSION_OF)
             yield f"`{what}` was `{old or 'none'}`, and is `{new or 'none'}`"
-        elif name == "built-in operators":
+        elif name == OPERATORS:
             yield "the built-in operators changed"
         else:
             yield f"its {name} was `{old or 'none'}`, and is `{new or 'none'}`"

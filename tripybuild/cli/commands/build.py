@@ -9,7 +9,16 @@ import typer
 
 from tripybuild.cli.command import CommandResult, Json, command
 from tripybuild.cli.console import line_guard
-from tripybuild.cli.job_options import DryRun, Folder, Jobs, KeepGoing, Memory, Shard
+from tripybuild.cli.job_options import (
+    DryRun,
+    Folder,
+    Jobs,
+    KeepGoing,
+    Memory,
+    On,
+    Shard,
+    job_executor,
+)
 
 
 @command
@@ -28,6 +37,7 @@ def build_workspace(
     keep_going: KeepGoing = False,
     jobs: Jobs = None,
     memory: Memory = None,
+    on: On = None,
     shard: Shard = None,
     json: Json = False,
 ) -> CommandResult:
@@ -38,7 +48,6 @@ def build_workspace(
     from tripybuild.cli.job_lines import show_results  # noqa: PLC0415
     from tripybuild.cli.job_report import build_result, plan_result  # noqa: PLC0415
     from tripybuild.workspace import matrix, session  # noqa: PLC0415
-    from tripybuild.workspace.local_executor import LocalExecutor  # noqa: PLC0415
 
     began = time.perf_counter()
     workspace = session.open_workspace(folder)
@@ -52,7 +61,7 @@ def build_workspace(
     run = session.run_jobs(
         workspace,
         made,
-        lambda: LocalExecutor(workspace.root, most=jobs, size=memory),
+        lambda: job_executor(workspace.root, on, jobs, memory),
         keeps_going=keep_going,
         watch=partial(show_results, silent=json or line_guard.quiet),
     )

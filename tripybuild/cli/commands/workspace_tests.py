@@ -9,7 +9,7 @@ import typer
 
 from tripybuild.cli.command import CommandResult, Json, command
 from tripybuild.cli.console import line_guard
-from tripybuild.cli.job_options import DryRun, Folder, Jobs, Memory, Shard
+from tripybuild.cli.job_options import DryRun, Folder, Jobs, Memory, On, Shard, job_executor
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def run_workspace_tests(
     ] = False,
     jobs: Jobs = None,
     memory: Memory = None,
+    on: On = None,
     shard: Shard = None,
     junit: Annotated[
         Path | None, typer.Option(metavar="FILE.xml", help="Write the results as JUnit XML.")
@@ -48,7 +49,6 @@ def run_workspace_tests(
     from tripybuild.cli.job_lines import show_results  # noqa: PLC0415
     from tripybuild.cli.job_report import build_result, plan_result  # noqa: PLC0415
     from tripybuild.workspace import session  # noqa: PLC0415
-    from tripybuild.workspace.local_executor import LocalExecutor  # noqa: PLC0415
 
     began = time.perf_counter()
     workspace = session.open_workspace(folder)
@@ -65,7 +65,7 @@ def run_workspace_tests(
     run = session.run_jobs(
         workspace,
         made,
-        lambda: LocalExecutor(workspace.root, most=jobs, size=memory),
+        lambda: job_executor(workspace.root, on, jobs, memory),
         keeps_going=True,
         fresh=fresh,
         watch=partial(show_results, silent=json or line_guard.quiet),
