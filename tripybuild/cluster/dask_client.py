@@ -64,16 +64,22 @@ class Cluster:
         return dict(found["workers"])
 
     def facts(self, workers: Sequence[str], target: str, action: Action) -> dict[str, MachineFacts]:
-        """What workers say of a target; each is asked once, before work is sent to it."""
+        """What workers say of a target; each is asked once, before work is sent to it.
+
+        Raises:
+            DiagnosticError: The scheduler does not answer.
+        """
         from tripybuild.cluster.worker_service import describe_machine  # noqa: PLC0415 - Dask
 
         asked = (target, action)
         new = [each for each in workers if (each, asked) not in self._facts]
         if new:
             # One that is gone, or has no tripybuild, is an exception in the place of an answer.
-            with contextlib.suppress(OSError):
+            try:
                 found = self.client.run(describe_machine, *asked, workers=new, on_error="return")
-                self._facts |= {(n, asked): _checked(each) for n, each in found.items()}
+            except OSError as error:
+                raise DiagnosticError(self.lost(str(error))) from error
+            self._facts |= {(each, asked): _checked(answer) for each, answer in found.items()}
         known = {each: self._facts.get((each, asked)) for each in workers}
         return {each: facts for each, facts in known.items() if facts is not None}
 
@@ -91,6 +97,12 @@ class Cluster:
         message = f"The scheduler at `{self.address}` does not answer any more"
         hint = "run the same command again when it does: what is done is kept"
         return Diagnostic("cluster-lost", message, notes=(reason,) if reason else (), hint=hint)
+
+    def empty(self) -> Diagnostic:
+        """The diagnostic that there are no workers."""
+        message = f"The scheduler at `{self.address}` has had no worker for {EMPTY:g} s"
+        hint = f"`dask worker {self.address}` starts one"
+        return Diagnostic("cluster-empty", message, hint=hint)
 
     def close(self) -> None:
         """Leave the scheduler; workers of this machine are ended."""
@@ -132,9 +144,7 @@ class Cluster:
         try:
             self.client.wait_for_workers(1, timeout=EMPTY)
         except NoWorkersError as error:
-            message = f"The scheduler at `{self.address}` has no worker after {EMPTY:g} s"
-            hint = f"`dask worker {self.address}` starts one"
-            raise DiagnosticError(Diagnostic("cluster-empty", message, hint=hint)) from error
+            raise DiagnosticError(self.empty()) from error
 
 
 def _checked(answer: object) -> MachineFacts:

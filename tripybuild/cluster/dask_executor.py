@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from tripybuild.cluster import dask_client
 from tripybuild.cluster.dask_client import MEMORY, Cluster
 from tripybuild.cluster.job_calls import JobCall, JobReply, versions_differ
 from tripybuild.cluster.transfer import await_output, read_pieces, write_output
@@ -40,6 +41,7 @@ class _Sent:
         ships: Whether files go with it.
         future: What Dask knows of it.
         excluded: Workers that cannot do it, with the reason of each.
+        able: The workers that it was sent to, one of which does it.
         worker: The worker that said last that it does it.
         phase: What it does there.
         began: When it was sent, or when a worker began.
@@ -50,6 +52,7 @@ class _Sent:
     ships: bool = False
     future: "Future | None" = None
     excluded: dict[str, str] = field(default_factory=dict)
+    able: Sequence[str] = ()
     worker: str = ""
     phase: str = ""
     began: float = 0.0
@@ -78,6 +81,7 @@ class DaskExecutor:
         self._known: Mapping[str, Mapping[str, Any]] = {}
         self._looked = -LOOK
         self._lost_since: float | None = None
+        self._empty_since: float | None = None
         self._is_cancelled = False
         cluster.client.subscribe_topic(self.build, self._hear)
 
@@ -95,7 +99,7 @@ class DaskExecutor:
             try:
                 name, future = self._arrived.get(timeout=max(left, 0.001))
             except queue.Empty:
-                self._check_scheduler()
+                self._look_after()
                 if left <= 0:
                     break
                 continue
@@ -165,7 +169,9 @@ class DaskExecutor:
         """Send a job to the workers that can do it."""
         from tripybuild.cluster.worker_service import do_job  # noqa: PLC0415 - Dask
 
-        able = self._able(sent)
+        able = sent.able = self._able(sent)
+        if not self._known:  # `_look_after` sends it when there is one
+            return
         if not able:
             self._finish(sent, _failed(sent.job, self._unable(sent)))
             return
@@ -249,7 +255,8 @@ class DaskExecutor:
                 continue
             if each.digest not in self._contents:
                 pieces = read_pieces(self.root / each.path, each.digest)
-                names = [f"{self.build}-{each.digest}-{n}" for n in range(len(pieces))]
+                stem = f"{self.build}-{each.digest}-{secrets.token_hex(4)}"
+                names = [f"{stem}-{number}" for number in range(len(pieces))]
                 data = self.cluster.client.scatter(dict(zip(names, pieces, strict=True)))
                 self._contents[each.digest] = [data[name] for name in names]
             found[each.digest] = self._contents[each.digest]
@@ -263,6 +270,9 @@ class DaskExecutor:
         except Exception as error:  # whatever a worker or Dask raised
             if self.cluster.is_lost():
                 raise DiagnosticError(self.cluster.lost(str(error))) from error
+            # What a worker held of files is gone with it, and no other job can have it from there.
+            for each in sent.job.files:
+                self._contents.pop(each.digest, None)
             self._try_again(sent, f"{type(error).__name__}: {error}")
             return
         if not isinstance(reply, JobReply):
@@ -319,19 +329,31 @@ class DaskExecutor:
         for digest in self._contents.keys() - needed:
             del self._contents[digest]  # which lets the workers forget it
 
-    def _check_scheduler(self) -> None:
-        """End where the scheduler is gone for long.
+    def _look_after(self) -> None:
+        """Send jobs again whose workers are all gone; new ones may have come.
 
         Raises:
-            DiagnosticError: It is.
+            DiagnosticError: The scheduler is gone, or has no workers, for long.
         """
-        if not self.cluster.is_lost():
-            self._lost_since = None
-            return
         now = time.perf_counter()
-        self._lost_since = self._lost_since or now
-        if now - self._lost_since > LOST:
-            raise DiagnosticError(self.cluster.lost())
+        if self.cluster.is_lost():
+            self._lost_since = self._lost_since or now
+            if now - self._lost_since > LOST:
+                raise DiagnosticError(self.cluster.lost())
+            return
+        self._lost_since = None
+        self._look()
+        if self._known:
+            self._empty_since = None
+        elif self._sent:
+            self._empty_since = self._empty_since or now
+            if now - self._empty_since > dask_client.EMPTY:
+                raise DiagnosticError(self.cluster.empty())
+        for sent in list(self._sent.values()):
+            if self._known and not self._known.keys() & set(sent.able):
+                if sent.future is not None:
+                    sent.future.cancel()
+                self._send(sent)
 
 
 def _failed(job: Job, *found: Diagnostic) -> JobResult:

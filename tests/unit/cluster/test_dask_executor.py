@@ -1,4 +1,4 @@
-"""Jobs on a real Dask scheduler with worker processes: killed, of another version, without files."""
+"""Jobs on a real Dask scheduler with worker processes: killed, of another version, far away."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import tripybuild
-from tripybuild.cluster import dask_client, dask_executor
+from tripybuild.cluster import dask_client, dask_executor, transfer
 from tripybuild.cluster.addresses import ClusterAddress, parse_address
 from tripybuild.cluster.file_store import FileStore, contained
 from tripybuild.cluster.transfer import await_output, read_pieces, write_output
@@ -39,7 +39,9 @@ class Machines:
 
     def start(self, kind, *words, path=None):
         """Start a scheduler or a worker; `path` is searched for packages before all else."""
-        own = {"PYTHONPATH": f"{path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"} if path else {}
+        own = (
+            {"PYTHONPATH": f"{path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"} if path else {}
+        )
         command = [sys.executable, "-P", "-m", f"distributed.cli.dask_{kind}", "--no-dashboard"]
         with (self.folder / f"{kind}-{len(self.processes)}.log").open("wb") as log:
             process = subprocess.Popen(
@@ -123,13 +125,17 @@ def results(executor, count, meanwhile=lambda found: None):
     return found
 
 
-def test_a_cluster_with_a_worker_that_is_killed_and_one_of_another_version(machines, root, tmp_path):
+def test_a_cluster_with_a_worker_that_is_killed_and_one_of_another_version(
+    machines, root, tmp_path
+):
     """Each job has one result and a right output; the other version does nothing."""
     machines.start_scheduler()
     fine = [machines.start_worker(f"w{n}", "--resources", "memory=4e9 big=1") for n in range(3)]
     machines.start_worker("old", path=other_version(tmp_path / "old"))
     names = [f"j{n}" for n in range(8)]
-    with dask_executor.DaskExecutor(root, dask_client.Cluster(parse_address(str(machines.file)))) as executor:
+    with dask_executor.DaskExecutor(
+        root, dask_client.Cluster(parse_address(str(machines.file)))
+    ) as executor:
         executor.cluster.client.wait_for_workers(4)
         (root / executor._token).unlink()  # as on other machines: no worker sees the folder
         for name in names:
@@ -166,7 +172,7 @@ def test_a_cluster_with_a_worker_that_is_killed_and_one_of_another_version(machi
 
 
 def test_a_scheduler_that_ends_or_has_no_workers(machines, root, monkeypatch):
-    """Both are diagnostics; jobs of a folder that workers share are done in it."""
+    """Both are diagnostics; a job whose workers are all gone waits for another one."""
     monkeypatch.setattr(dask_client, "EMPTY", 0.2)
     scheduler = machines.start_scheduler()
     address = parse_address(str(machines.file))
@@ -175,14 +181,18 @@ def test_a_scheduler_that_ends_or_has_no_workers(machines, root, monkeypatch):
     assert error.value.diagnostics[0].code == "cluster-empty"
     monkeypatch.setattr(dask_client, "EMPTY", 60.0)
     monkeypatch.setattr(dask_executor, "LOST", 1.0)
-    machines.start_worker("w0")
+    worker = machines.start_worker("w0")
     executor = dask_executor.DaskExecutor(root, dask_client.Cluster(address))
     executor.submit(job(root, "shared"))
     assert results(executor, 1)["shared"].outcome == "done"
     assert tripybuild.load(root / "out/shared.tpb").manifest["model"] == "volumes"
+    worker.kill()
+    executor.submit(job(root, "moved"))
+    machines.start_worker("w1")
+    assert results(executor, 1)["moved"].outcome == "done"
     scheduler.kill()
+    executor.submit(job(root, "late"))
     with pytest.raises(DiagnosticError) as error:
-        executor.submit(job(root, "late"))
         results(executor, 1)
     assert error.value.diagnostics[0].code == "cluster-lost"
     executor.close()
@@ -221,8 +231,10 @@ def test_addresses(text, expected):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "10.0.0.1:8786", "dask://host", "dask://host:0", "dask://a/b:1", "ssh://h:1", "local:0"]
-    + ["local:x", "local:²", "dask://host:99999", "missing.json", "dask://:1", "local:99999"],
+    [
+        *("", "10.0.0.1:8786", "dask://host", "dask://host:0", "dask://a/b:1", "ssh://h:1"),
+        *("local:0", "local:x", "local:²", "dask://host:99999", "missing.json", "dask://:1"),
+    ],
 )
 def test_what_is_no_address(text):
     """A diagnostic with the forms, or with what writes the file."""
@@ -232,15 +244,15 @@ def test_what_is_no_address(text):
     assert (found.code, bool(found.hint)) == ("cluster-address", True)
 
 
-def test_nothing_answers():
+def test_nothing_answers(monkeypatch):
     """At a port where nothing listens."""
-    with pytest.raises(DiagnosticError) as error, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dask_client, "CONNECT", 0.3)
+    monkeypatch.setattr(dask_client, "CONNECT", 0.3)
+    with pytest.raises(DiagnosticError) as error:
         dask_client.Cluster(ClusterAddress("tcp://127.0.0.1:9"))
     assert error.value.diagnostics[0].code == "cluster-unreachable"
 
 
-def test_files_are_what_their_digests_say(tmp_path):
+def test_files_are_what_their_digests_say(tmp_path, monkeypatch):
     """On the way to a worker, in its store, and back."""
     source = tmp_path / "a.yaml"
     source.write_bytes(b"one")
@@ -274,6 +286,6 @@ def test_files_are_what_their_digests_say(tmp_path):
     write_output(tmp_path / "out/a.tpb", [b"o", b"ne"], result)
     assert (tmp_path / "out/a.tpb").read_bytes() == b"one"
     await_output(tmp_path / "out/a.tpb", result)
-    with pytest.raises(DiagnosticError), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tripybuild.cluster.transfer.SEEN", 0.1)
+    monkeypatch.setattr(transfer, "SEEN", 0.1)
+    with pytest.raises(DiagnosticError):
         await_output(tmp_path / "out/b.tpb", result)
