@@ -88,7 +88,7 @@ def test_options_versions_and_used_files_are_named(root, build, monkeypatch):
     (found,) = reasons(build("-n")[0]).values()
     assert found == ['its shapes was `[{"B": 2}]`, and is `[{"B": 3}]`']
     (root / "tripybuild.yaml").write_text(text)
-    monkeypatch.setattr("tripybuild.workspace.plan.VERSION", "9.9")
+    monkeypatch.setattr("tripybuild.workspace.versions.VERSION", "9.9")
     (found,) = reasons(build("-n")[0]).values()
     assert found == ["`tripybuild` was `0.1.0`, and is `9.9`"]
 
