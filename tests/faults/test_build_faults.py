@@ -84,7 +84,7 @@ def test_a_failure_ends_what_waits(root):
     path.write_text(path.read_text().replace("edges *", "edge *"))
     code, said, _ = finish(workspaces.start(root, "build", "-j", "1", "--json"))
     found = list(workspaces.outcomes(said).values())
-    assert (code, found) == (1, ["done", "failed", *["cancelled"] * 4])
+    assert (code, found) == (1, ["done", "failed", *["canceled"] * 4])
     assert workspaces.codes(said)[0] == "unbound-name"
 
 

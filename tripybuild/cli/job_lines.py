@@ -129,7 +129,7 @@ def show_results(
 def outcome_word(planned: "PlannedJob", result: "JobResult") -> str:
     """What became of a job, in a word of `WORDS`."""
     if result.outcome != "done":
-        return "left out" if result.outcome == "cancelled" else result.outcome
+        return "left out" if result.outcome == "canceled" else result.outcome
     if planned.job.action == "compile":
         return "built"
     return "skipped" if result.report.get("skipped") else "passed"

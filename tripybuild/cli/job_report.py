@@ -33,7 +33,7 @@ def build_result(run: "BuildRun", root: Path, seconds: float) -> CommandResult:
     """What was done, and what is wrong."""
     from tripybuild.workspace.session import merge_diagnostics  # noqa: PLC0415
 
-    own = {n: each for n, each in run.results.items() if each.outcome != "cancelled"}
+    own = {n: each for n, each in run.results.items() if each.outcome != "canceled"}
     is_failed = any(each.diagnostics for each in own.values())
     # What was left out is in the table; why, only where nothing else says that something is wrong.
     found = merge_diagnostics(own if is_failed else run.results, root)

@@ -82,7 +82,7 @@ class DaskExecutor:
         self._looked = -LOOK
         self._lost_since: float | None = None
         self._empty_since: float | None = None
-        self._is_cancelled = False
+        self._is_canceled = False
         cluster.client.subscribe_topic(self.build, self._hear)
 
     def submit(self, job: Job) -> None:
@@ -122,13 +122,13 @@ class DaskExecutor:
         """End all that runs or waits."""
         from tripybuild.cluster.worker_service import cancel_build  # noqa: PLC0415 - Dask
 
-        self._is_cancelled = True
+        self._is_canceled = True
         with contextlib.suppress(OSError, TimeoutError):
             self.cluster.client.run(cancel_build, self.build, on_error="ignore")
         for sent in list(self._sent.values()):
             if sent.future is not None:
                 sent.future.cancel()
-            self._finish(sent, _cancelled(sent.job))
+            self._finish(sent, _canceled(sent.job))
 
     def close(self) -> None:
         """Leave the cluster; what still runs there is ended."""
@@ -293,7 +293,7 @@ class DaskExecutor:
     def _try_again(self, sent: _Sent, reason: str, result: JobResult | None = None) -> None:
         """Send a job again whose worker ended; not without end."""
         sent.tries += 1
-        if sent.tries < MOST_TRIES and not self._is_cancelled:
+        if sent.tries < MOST_TRIES and not self._is_canceled:
             self._send(sent)
             return
         message = f"`{sent.job.name}` was not done: {MOST_TRIES} workers ended while they did it"
@@ -360,9 +360,9 @@ def _failed(job: Job, *found: Diagnostic) -> JobResult:
     return JobResult(job.name, job.key, "failed", diagnostics=found)
 
 
-def _cancelled(job: Job) -> JobResult:
-    found = Diagnostic("job-cancelled", f"`{job.name}` was not done: the build was ended before")
-    return JobResult(job.name, job.key, "cancelled", diagnostics=(found,))
+def _canceled(job: Job) -> JobResult:
+    found = Diagnostic("job-canceled", f"`{job.name}` was not done: the build was ended before")
+    return JobResult(job.name, job.key, "canceled", diagnostics=(found,))
 
 
 def _malformed(job: Job) -> Diagnostic:

@@ -46,13 +46,13 @@ class JobService:
         self._lock = threading.Lock()
         self._idle: list[JobProcess] = []
         self._busy: dict[JobProcess, str] = {}
-        self._cancelled: set[str] = set()
+        self._canceled: set[str] = set()
 
     def run(self, build: str, job: Job, root: Path, tell: Callable[[str], None]) -> JobResult:
         """Do a job below a folder, in a process that is kept for the next one."""
         process = self._begin(build, root)
         if process is None:
-            return JobResult(job.name, job.key, "cancelled")
+            return JobResult(job.name, job.key, "canceled")
         try:
             return process.run(job, tell)
         finally:
@@ -63,7 +63,7 @@ class JobService:
     def cancel(self, build: str) -> None:
         """End all jobs of a build, those that come later as well."""
         with self._lock:
-            self._cancelled.add(build)
+            self._canceled.add(build)
             for process, one in self._busy.items():
                 if one == build:
                     process.kill()
@@ -71,7 +71,7 @@ class JobService:
     def _begin(self, build: str, root: Path) -> JobProcess | None:
         """A process for a job; None where the build does not want it any more."""
         with self._lock:
-            if build in self._cancelled:
+            if build in self._canceled:
                 return None
             process = self._idle.pop() if self._idle else JobProcess(root)
             process.root = root

@@ -268,7 +268,7 @@ CODES: dict[str, str] = {
     "inputs-changed": "A file that a job reads was written to while the job was done.",
     "test-differs": "A target computes something else than the references, in the test of a spec.",
     "job-crashed": "The process that did a job of a workspace ended before the job was done.",
-    "job-cancelled": "A job of a workspace was ended, or not begun, because the build ended.",
+    "job-canceled": "A job of a workspace was ended, or not begun, because the build ended.",
     "cluster-address": "`--on` takes the address of a Dask scheduler, its file, or `local:N`.",
     "cluster-unreachable": "No Dask scheduler answers at this address.",
     "cluster-empty": "The scheduler has no worker.",

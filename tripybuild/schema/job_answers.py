@@ -32,7 +32,7 @@ class JobAnswer(_JobAnswer):
     key: str = Field(description="The digest of all that the output depends on.")
     reasons: list[str] = Field(description="Why it has to be done; none where it is done.")
     outcome: str = Field(
-        description="`current`; `stale` with `--dry-run`; `done`, `failed`, `crashed`, `cancelled`."
+        description="`current`; `stale` with `--dry-run`; `done`, `failed`, `crashed`, `canceled`."
     )
     seconds: float
     memory: int = Field(description="The bytes that it was expected to take.")

@@ -134,10 +134,10 @@ class Build:
             why = f"the build `{lost[0]}`, which it needs, failed" if lost else "another job failed"
             hint = None if lost else "`--keep-going` does all that can be done"
             span = planned.combination.span
-            found = Diagnostic("job-cancelled", f"`{name}` was left out: {why}", span, hint=hint)
+            found = Diagnostic("job-canceled", f"`{name}` was left out: {why}", span, hint=hint)
             del waiting[name]
             self._finish(
-                planned, JobResult(name, planned.job.key, "cancelled", diagnostics=(found,))
+                planned, JobResult(name, planned.job.key, "canceled", diagnostics=(found,))
             )
 
 

@@ -15,7 +15,7 @@ from tripybuild.errors.diagnostics import Diagnostic
 from tripybuild.worker import diagnostics_json
 
 Action = Literal["compile", "test"]
-Outcome = Literal["done", "failed", "crashed", "cancelled"]
+Outcome = Literal["done", "failed", "crashed", "canceled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class JobResult:
         job: Its name.
         key: Its key.
         outcome: `done`; `failed`, where the model or the compiler says why, and another try would
-            fail as well; `crashed`, where the process that did it ended; `cancelled`.
+            fail as well; `crashed`, where the process that did it ended; `canceled`.
         digest: That of the output, as `process.hashing` has it.
         size: Bytes of the output.
         seconds: How long it took.
@@ -220,7 +220,7 @@ class Executor(Protocol):
         ...
 
     def cancel(self) -> None:
-        """End all that runs or waits; each such job has the result `cancelled`."""
+        """End all that runs or waits; each such job has the result `canceled`."""
         ...
 
     def close(self) -> None:

@@ -57,7 +57,7 @@ def _add_outcome(
         return
     if result is None or result.outcome == "done":
         return
-    if result.outcome == "cancelled":
+    if result.outcome == "canceled":
         message = found[0].message if found else result.outcome
         ET.SubElement(case, "skipped", message=_plain(message))
         return

@@ -109,7 +109,7 @@ class LocalExecutor:
     def cancel(self) -> None:
         """End all that runs or waits."""
         waiting, self._waiting = self._waiting, []
-        self._known += [_cancelled(each.name, each.key) for each in waiting]
+        self._known += [_canceled(each.name, each.key) for each in waiting]
         for slot in self._slots:
             if slot.job is not None:
                 self._unwanted.add(slot.job.name)
@@ -138,7 +138,7 @@ class LocalExecutor:
             slot = next(e for e in self._slots if e.job is not None and e.job.name == result.job)
             slot.job = None
             is_ended = result.job in self._unwanted and result.outcome == "crashed"
-            yield _cancelled(result.job, result.key) if is_ended else result
+            yield _canceled(result.job, result.key) if is_ended else result
 
     def _begin(self) -> None:
         """Begin what there is room for."""
@@ -175,9 +175,9 @@ class LocalExecutor:
         return self._slots[-1]
 
 
-def _cancelled(name: str, key: str) -> JobResult:
-    found = Diagnostic("job-cancelled", f"`{name}` was not done: the build was ended before")
-    return JobResult(name, key, "cancelled", diagnostics=(found,))
+def _canceled(name: str, key: str) -> JobResult:
+    found = Diagnostic("job-canceled", f"`{name}` was not done: the build was ended before")
+    return JobResult(name, key, "canceled", diagnostics=(found,))
 
 
 def usable_cores() -> int:

@@ -21,7 +21,7 @@ PAGES = {code: read_page(code) for code in CODES}
 EXAMPLES = {code: page for code, page in PAGES.items() if page.command}
 
 
-LATER = {"job-cancelled"}  # by the command of workspaces, once it is there
+LATER = {"job-canceled"}  # by the command of workspaces, once it is there
 WARNING = re.compile(r"^warning\[(.+?)\]", re.MULTILINE)
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -210,7 +210,7 @@ def test_cancel_ends_what_runs(machines, root):
             assert not executor.completed(0.02)
         executor.cancel()
         found = results(executor, 2)
-    assert {each.outcome for each in found.values()} == {"cancelled"}
+    assert {each.outcome for each in found.values()} == {"canceled"}
     with dask_executor.DaskExecutor(root, dask_client.Cluster(address)) as executor:
         executor.submit(job(root, "c"))
         assert results(executor, 1)["c"].outcome == "done"

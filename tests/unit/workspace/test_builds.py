@@ -125,8 +125,8 @@ def test_what_needs_a_failure_is_left_out(root, build):
     assert {n: each["outcome"] for n, each in jobs.items()} == {
         "plain/one-reference": "failed",
         "plain/two-reference": "done",
-        "last/one-reference": "cancelled",
-        "last/two-reference": "cancelled",
+        "last/one-reference": "canceled",
+        "last/two-reference": "canceled",
     }
     first = found[0]
     assert (first["code"], first["span"]["path"], first["span"]["line"]) == (

@@ -106,14 +106,14 @@ def test_memory_and_cores_bound_what_runs(root):
     assert not any("large" in each and len(each) > 1 for each in seen)
 
 
-def test_cancelled_jobs_have_results_too(root):
+def test_canceled_jobs_have_results_too(root):
     """Those that run, and those that wait."""
     with LocalExecutor(root, most=1) as executor:
         for name in ("a", "b"):
             executor.submit(job(name))
         executor.cancel()
         found = results(executor, 2)
-    assert {each.outcome for each in found.values()} == {"cancelled"}
+    assert {each.outcome for each in found.values()} == {"canceled"}
 
 
 def test_what_this_machine_lacks_fails_its_job_alone(root, monkeypatch):
