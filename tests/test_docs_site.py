@@ -139,4 +139,7 @@ def test_the_site_is_built_strictly(tmp_path):
     api = (tmp_path / "reference/api/tripybuild/index.html").read_text(encoding="utf-8")
     assert 'id="tripybuild.compile"' in api
     assert (tmp_path / "reference/operators/softmax/index.html").exists()
-    assert "softmax" in (tmp_path / "search/search_index.json").read_text(encoding="utf-8")
+    index = json.loads((tmp_path / "search/search_index.json").read_text(encoding="utf-8"))
+    titles = {each["location"]: each["title"] for each in index["docs"]}
+    assert titles["reference/operators/log_softmax/"] == "log_softmax"  # as it is called
+    assert not [each for each in titles if each.startswith("source/")]  # files, such as of tests
