@@ -22,6 +22,7 @@ DISTRIBUTIONS = {
 }
 # What runs beside the tests, or is a plugin, or what a process that is started needs.
 COMMANDS = {
+    "distributed",
     "aiohttp",
     "fastapi",
     "flask",
@@ -87,6 +88,7 @@ PRODUCT = declared(PROJECT["dependencies"])
 TEXTS = declared(EXTRAS["tokenizers"])  # which the commands that need it ask for
 IMPORTERS = declared([*EXTRAS["onnx"], *EXTRAS["torch"]])  # which read models of others
 EDITOR = declared(EXTRAS["editor"])  # which `tripybuild lsp` asks for
+CLUSTER = declared(EXTRAS["cluster"])  # which `tripybuild build --on` asks for
 REMOTE = declared(EXTRAS["remote"])  # which a shared cache asks for
 PICTURES = declared(EXTRAS["plot"])  # which `tripybuild bench --plot` asks for
 SIGNING = declared(EXTRAS["signing"])  # which `tripybuild sign` asks for
@@ -100,8 +102,10 @@ def missing(found, known):
 
 def test_the_product_imports_what_it_declares():
     found = imported("tripybuild", "generated/tripyapi", but="tripybuild/testing")
-    assert not missing(found, PRODUCT | TEXTS | IMPORTERS | EDITOR | PICTURES | REMOTE | SIGNING)
-    assert not (PRODUCT | TEXTS | EDITOR | PICTURES | REMOTE | SIGNING) - found.keys(), (
+    assert not missing(
+        found, PRODUCT | TEXTS | IMPORTERS | EDITOR | PICTURES | REMOTE | SIGNING | CLUSTER
+    )
+    assert not (PRODUCT | TEXTS | EDITOR | PICTURES | REMOTE | SIGNING | CLUSTER) - found.keys(), (
         "declared and not imported"
     )
 
