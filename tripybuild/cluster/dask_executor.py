@@ -314,7 +314,7 @@ class DaskExecutor:
             return result
         try:
             if reply.output is not None:
-                write_output(self.root / job.output, reply.output, result)
+                write_output(self.root, job, reply.output, result)
             else:
                 await_output(self.root / job.output, result)
         except DiagnosticError as error:

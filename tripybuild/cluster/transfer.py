@@ -5,13 +5,12 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from tripybuild.artifact.container import looks_like_container
 from tripybuild.cluster.job_calls import PIECE
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.process.atomic_write import atomic_write, write_error
+from tripybuild.process.atomic_write import atomic_write
 from tripybuild.process.hashing import StreamingDigest
-from tripybuild.process.output_files import check_overwrite
-from tripybuild.workspace.jobs import JobResult
+from tripybuild.workspace.jobs import Job, JobResult
+from tripybuild.workspace.shared_outputs import output_place
 
 SEEN = 5.0  # seconds until a file that another machine wrote is seen here
 
@@ -33,7 +32,7 @@ def read_pieces(path: Path, digest: str) -> list[bytes]:
     return pieces
 
 
-def write_output(path: Path, pieces: Sequence[bytes], result: JobResult) -> None:
+def write_output(root: Path, job: Job, pieces: Sequence[bytes], result: JobResult) -> None:
     """Write an output that came in pieces.
 
     Raises:
@@ -45,12 +44,7 @@ def write_output(path: Path, pieces: Sequence[bytes], result: JobResult) -> None
     if measured.result().digest != result.digest:
         message = f"`{result.job}` came as another file than the worker made"
         raise DiagnosticError(Diagnostic("cluster-file", message, hint="run the build again"))
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DiagnosticError(write_error(path, error)) from error
-    check_overwrite(path, looks_like_container, "an executable")
-    with atomic_write(path) as stream:
+    with atomic_write(output_place(root, job)) as stream:
         for each in pieces:
             stream.write(each)
 

@@ -3,14 +3,17 @@
 A job that is done is remembered at once, so that a build that is ended goes on where it was.
 """
 
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from tripybuild.errors.diagnostics import Diagnostic
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
+from tripybuild.process.hashing import file_digest
 from tripybuild.workspace.inputs import InputFiles
 from tripybuild.workspace.jobs import Executor, JobResult, RunningJob
 from tripybuild.workspace.matrix import needed_builds
 from tripybuild.workspace.plan import PlannedJob
+from tripybuild.workspace.shared_outputs import SharedOutputs
 from tripybuild.workspace.state import WorkspaceState
 from tripybuild.workspace.workspace_file import BuildWorkspace
 
@@ -43,7 +46,6 @@ class Build:
     Args:
         workspace: The workspace.
         jobs: The plan, in its order.
-        executor: Has jobs done.
         state: Where what is done is remembered.
         files: The workspace's files, as the plan saw them.
         keeps_going: Whether others are done where one fails.
@@ -55,7 +57,6 @@ class Build:
 
     workspace: BuildWorkspace
     jobs: Sequence[PlannedJob]
-    executor: Executor
     state: WorkspaceState
     files: InputFiles
     keeps_going: bool = False
@@ -64,29 +65,52 @@ class Build:
     results: dict[str, JobResult] = field(default_factory=dict)
     failed: set[str] = field(default_factory=set)
 
-    def run(self) -> dict[str, JobResult]:
+    def restore(self, shared: SharedOutputs) -> bool:
+        """Take from the cache that machines share what another one has built.
+
+        Returns:
+            Whether that was all that has to be done.
+
+        Raises:
+            DiagnosticError: What is done cannot be remembered.
+        """
+        stale = [each for each in self.jobs if not each.is_current]
+        for planned in stale if shared.is_there else ():
+            job = planned.job
+            with contextlib.suppress(DiagnosticError):  # the job says what is wrong
+                if job.output and shared.restore(job):
+                    found = file_digest(self.workspace.root / job.output)
+                    result = JobResult(job.name, job.key, "done", found.digest, found.size)
+                    self._finish(planned, replace(result, warnings=tuple(shared.warnings)))
+                    shared.warnings = []
+        return len(self.results) == len(stale)
+
+    def run(self, executor: Executor) -> dict[str, JobResult]:
         """Do what has to be done, and give the result of each such job by its name.
+
+        Args:
+            executor: Has jobs done.
 
         Raises:
             DiagnosticError: What is done cannot be remembered, or the executor is gone.
         """
-        waiting = {each.job.name: each for each in self.jobs if not each.is_current}
-        stale = dict(waiting)
+        stale = {each.job.name: each for each in self.jobs if not each.is_current}
+        waiting = {name: each for name, each in stale.items() if name not in self.results}
         submitted: dict[str, PlannedJob] = {}
         is_ending = False
         while waiting or submitted:
             for planned in [] if is_ending else list(self._ready(waiting, submitted)):
                 del waiting[planned.job.name]
                 submitted[planned.job.name] = planned
-                self.executor.submit(planned.job)
-            for result in self.executor.completed(LOOK) if submitted else ():
+                executor.submit(planned.job)
+            for result in executor.completed(LOOK) if submitted else ():
                 planned = submitted.pop(result.job)
                 self._finish(planned, result)
                 if result.outcome != "done" and not self.keeps_going and not is_ending:
                     is_ending = True
-                    self.executor.cancel()
+                    executor.cancel()
             self._leave_out(waiting, everything=is_ending)
-            running = self.executor.running()
+            running = executor.running()
             self.look(BuildStatus(len(self.results), len(stale), running))
         return self.results
 

@@ -13,20 +13,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tripybuild.artifact.container import looks_like_container
 from tripybuild.artifact.draft import Draft
 from tripybuild.compiler import session
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.model.model_graph import ModelGraph
 from tripybuild.packages.libraries import model_libraries
 from tripybuild.process import phases
-from tripybuild.process.atomic_write import write_error
 from tripybuild.process.hashing import file_digest
 from tripybuild.process.memory import peak_bytes, reset_peak
-from tripybuild.process.output_files import check_overwrite
 from tripybuild.weights.source import WeightSource
 from tripybuild.workspace.jobs import Job, JobResult
-from tripybuild.workspace.shared_outputs import SharedOutputs
+from tripybuild.workspace.shared_outputs import SharedOutputs, output_place
 
 ReadModel = tuple[ModelGraph, WeightSource]
 _last_model: dict[tuple[Path, str], ReadModel] = {}  # of a folder and a job's model
@@ -65,12 +62,7 @@ def compile_job(job: Job) -> JobResult:
     Raises:
         DiagnosticError: With all that is wrong with it.
     """
-    spec, path = Path(job.spec), Path(job.output)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DiagnosticError(write_error(path, error)) from error
-    check_overwrite(path, looks_like_container, "an executable")
+    spec, path = Path(job.spec), output_place(Path(), job)
     shared, began = SharedOutputs(), time.perf_counter()
     phases.begin_phase("look for the executable")
     if shared.restore(job):

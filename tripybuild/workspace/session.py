@@ -12,6 +12,7 @@ from tripybuild.workspace.inputs import InputFiles
 from tripybuild.workspace.jobs import Executor, JobResult
 from tripybuild.workspace.matrix import Combination, all_tests, select, shard
 from tripybuild.workspace.plan import PlannedJob, plan
+from tripybuild.workspace.shared_outputs import SharedOutputs
 from tripybuild.workspace.state import WorkspaceState
 from tripybuild.workspace.workspace_file import (
     BuildWorkspace,
@@ -132,9 +133,12 @@ def run_jobs(
         if all(each.is_current for each in jobs):
             return BuildRun(jobs, {})
         state.compact(state.records())
-        with executor() as does, watch(jobs) as (finish, look):
-            build = Build(workspace, jobs, does, state, files, keeps_going, finish, look)
-            return BuildRun(jobs, build.run())
+        with watch(jobs) as (finish, look):
+            build = Build(workspace, jobs, state, files, keeps_going, finish, look)
+            if not build.restore(SharedOutputs(workspace.root)):
+                with executor() as does:
+                    build.run(does)
+            return BuildRun(jobs, build.results)
 
 
 def merge_diagnostics(

@@ -280,10 +280,11 @@ def test_files_are_what_their_digests_say(tmp_path, monkeypatch):
         with pytest.raises(ValueError, match="not below"):
             contained(path)
     result = JobResult("a", "k", "done", digest=one.digest, size=3)
+    wanted = Job("a", "k", "m", "a.yaml", (), "reference", "out/a.tpb")
     with pytest.raises(DiagnosticError):
-        write_output(tmp_path / "out/a.tpb", [b"two"], result)
+        write_output(tmp_path, wanted, [b"two"], result)
     assert not (tmp_path / "out/a.tpb").exists()
-    write_output(tmp_path / "out/a.tpb", [b"o", b"ne"], result)
+    write_output(tmp_path, wanted, [b"o", b"ne"], result)
     assert (tmp_path / "out/a.tpb").read_bytes() == b"one"
     await_output(tmp_path / "out/a.tpb", result)
     monkeypatch.setattr(transfer, "SEEN", 0.1)
