@@ -131,7 +131,8 @@ def same(found: Any, wanted: Any) -> bool:
         return False
     tolerance = TOLERANCES.get(theirs.dtype.name)
     if tolerance is None:
-        return bool((mine == theirs).all())
+        wide = (mine.astype(np.float64), theirs.astype(np.float64))
+        return bool((mine == theirs).all()) or np.array_equal(*wide, equal_nan=True)
     ours, right = mine.astype(np.float64), theirs.astype(np.float64)
     largest = float(np.abs(right[np.isfinite(right)]).max(initial=0.0))
     margin = tolerance * _LEAST.get(theirs.dtype.name, 0.01) * largest + 1e-7

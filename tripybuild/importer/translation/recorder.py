@@ -131,7 +131,8 @@ class Recorder:
         arguments = {
             n: v for n, v in arguments.items() if v is not None or n not in declared.inputs
         }
-        widened = widened_dtypes(declared, arguments)
+        is_cast = declared is self.declarations.conversion
+        widened = {} if is_cast else widened_dtypes(declared, arguments)
         for each, value in arguments.items() if widened else ():
             if declared.variables.get(each) in widened:
                 arguments[each] = self._widened(value, widened[declared.variables[each]][1])

@@ -88,6 +88,8 @@ def widened_dtypes(
         for item in items_of(arguments.get(name)):
             if not isinstance(item, CallValue) or declared.takes(name, item.dtype):
                 continue
+            if any(isinstance(size, int) and size == 0 for size in item.shape):
+                continue  # the largest of nothing is that of the dtype
             wider = [each for each in WIDER.get(item.dtype, ()) if each in taken]
             if item.dtype not in taken and wider:
                 found[variable] = item.dtype, wider[0]
