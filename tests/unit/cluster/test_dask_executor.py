@@ -196,6 +196,42 @@ def test_a_scheduler_that_ends_or_has_no_workers(machines, root, monkeypatch):
         results(executor, 1)
     assert error.value.diagnostics[0].code == "cluster-lost"
     executor.close()
+    machines.file.unlink()
+    machines.start_scheduler()
+    machines.start_worker("w2")
+    with dask_executor.DaskExecutor(
+        root, dask_client.Cluster(parse_address(str(machines.file)))
+    ) as again:
+        again.submit(job(root, "late"))
+        assert results(again, 1)["late"].outcome == "done"
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    "phase", ["look for the executable", "read the model", "write the executable"]
+)
+def test_a_worker_that_is_killed_in_each_phase(machines, root, phase):
+    """The other one does the job, whatever the first had done of it."""
+    machines.start_scheduler()
+    workers = {n: machines.start_worker(n) for n in ("w0", "w1")}
+    address = parse_address(str(machines.file))
+    with dask_executor.DaskExecutor(root, dask_client.Cluster(address)) as executor:
+        executor.cluster.client.wait_for_workers(2)
+        names = {at: each["name"] for at, each in executor.cluster.workers().items()}
+        executor._hear = lambda event, hear=executor._hear: (hear(event), kill(event[1]))
+        executor.cluster.client.unsubscribe_topic(executor.build)
+        killed = []
+
+        def kill(message):
+            if message["phase"] == phase and not killed:
+                killed.append(message["worker"])
+                os.kill(workers[names[message["worker"]]].pid, signal.SIGKILL)
+
+        executor.cluster.client.subscribe_topic(executor.build, executor._hear)
+        executor.submit(job(root, "one"))
+        assert results(executor, 1)["one"].outcome == "done"
+    assert len(killed) == 1
+    assert tripybuild.load(root / "out/one.tpb").manifest["model"] == "volumes"
 
 
 def test_cancel_ends_what_runs(machines, root):
