@@ -120,7 +120,9 @@ class Cluster:
                     n_workers=where.workers,
                     threads_per_worker=1,
                     processes=True,
-                    dashboard_address=None,
+                    # Without one, Dask asks for its usual port, and warns where that is taken.
+                    dashboard_address="127.0.0.1:0",
+                    scheduler_kwargs={"dashboard": False},
                     silence_logs=logging.CRITICAL,
                     resources={MEMORY: share},
                     memory_limit=0,  # a job's memory is that of a process of its own

@@ -21,7 +21,7 @@ from tripybuild.cluster.dask_client import MEMORY, Cluster
 from tripybuild.cluster.job_calls import JobCall, JobReply, versions_differ
 from tripybuild.cluster.transfer import await_output, read_pieces, write_output
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
-from tripybuild.workspace.jobs import Job, JobResult, RunningJob
+from tripybuild.workspace.jobs import Job, JobResult, RunningJob, canceled
 
 if TYPE_CHECKING:
     from distributed import Future
@@ -128,7 +128,7 @@ class DaskExecutor:
         for sent in list(self._sent.values()):
             if sent.future is not None:
                 sent.future.cancel()
-            self._finish(sent, _canceled(sent.job))
+            self._finish(sent, canceled(sent.job))
 
     def close(self) -> None:
         """Leave the cluster; what still runs there is ended."""
@@ -358,11 +358,6 @@ class DaskExecutor:
 
 def _failed(job: Job, *found: Diagnostic) -> JobResult:
     return JobResult(job.name, job.key, "failed", diagnostics=found)
-
-
-def _canceled(job: Job) -> JobResult:
-    found = Diagnostic("job-canceled", f"`{job.name}` was not done: the build was ended before")
-    return JobResult(job.name, job.key, "canceled", diagnostics=(found,))
 
 
 def _malformed(job: Job) -> Diagnostic:

@@ -8,7 +8,7 @@ from pathlib import Path
 from tripybuild.cluster.job_calls import PIECE
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process.atomic_write import atomic_write
-from tripybuild.process.hashing import StreamingDigest
+from tripybuild.process.hashing import StreamingDigest, file_digest
 from tripybuild.workspace.jobs import Job, JobResult
 from tripybuild.workspace.shared_outputs import output_place
 
@@ -52,13 +52,15 @@ def write_output(root: Path, job: Job, pieces: Sequence[bytes], result: JobResul
 def await_output(path: Path, result: JobResult) -> None:
     """Wait until an output is seen that a worker wrote into the same folder.
 
+    One that was there before may have the same size, so that its content is asked.
+
     Raises:
         DiagnosticError: It is not seen, since folders of a network may show a file late.
     """
     end = time.perf_counter() + SEEN
     while True:
         with contextlib.suppress(OSError):
-            if path.stat().st_size == result.size:
+            if path.stat().st_size == result.size and file_digest(path).digest == result.digest:
                 return
         if time.perf_counter() > end:
             message = f"`{path}` was written by a worker, and is not seen here"

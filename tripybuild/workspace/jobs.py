@@ -170,6 +170,12 @@ class JobResult:
         return cls(**{**data, **{n: diagnostics_json.from_json(data[n]) for n in texts}})
 
 
+def canceled(job: Job) -> JobResult:
+    """The result of a job that was ended, or not begun, because the build ended."""
+    found = Diagnostic("job-canceled", f"`{job.name}` was not done: the build was ended before")
+    return JobResult(job.name, job.key, "canceled", diagnostics=(found,))
+
+
 @dataclass(frozen=True, slots=True)
 class RunningJob:
     """A job that is being done.

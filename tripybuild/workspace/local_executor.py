@@ -12,7 +12,7 @@ from tripybuild.errors.diagnostics import Diagnostic
 from tripybuild.process import memory
 from tripybuild.workspace.capabilities import missing_capability
 from tripybuild.workspace.job_process import JobProcess
-from tripybuild.workspace.jobs import Job, JobResult, RunningJob
+from tripybuild.workspace.jobs import Job, JobResult, RunningJob, canceled
 
 SHARE = 0.9  # of the memory that is available: what runs besides needs some
 NEAR = 200  # jobs that wait and are looked at, so that very many cost no more
@@ -109,7 +109,7 @@ class LocalExecutor:
     def cancel(self) -> None:
         """End all that runs or waits."""
         waiting, self._waiting = self._waiting, []
-        self._known += [_canceled(each.name, each.key) for each in waiting]
+        self._known += map(canceled, waiting)
         for slot in self._slots:
             if slot.job is not None:
                 self._unwanted.add(slot.job.name)
@@ -136,9 +136,9 @@ class LocalExecutor:
                 return
             timeout = 0.0
             slot = next(e for e in self._slots if e.job is not None and e.job.name == result.job)
-            slot.job = None
+            job, slot.job = slot.job, None
             is_ended = result.job in self._unwanted and result.outcome == "crashed"
-            yield _canceled(result.job, result.key) if is_ended else result
+            yield canceled(job) if job is not None and is_ended else result
 
     def _begin(self) -> None:
         """Begin what there is room for."""
@@ -173,11 +173,6 @@ class LocalExecutor:
     def _added(self) -> _Slot:
         self._slots.append(_Slot(len(self._slots) + 1, self._root, self._results))
         return self._slots[-1]
-
-
-def _canceled(name: str, key: str) -> JobResult:
-    found = Diagnostic("job-canceled", f"`{name}` was not done: the build was ended before")
-    return JobResult(name, key, "canceled", diagnostics=(found,))
 
 
 def usable_cores() -> int:

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import pytest
@@ -247,9 +248,30 @@ def test_cancel_ends_what_runs(machines, root):
         executor.cancel()
         found = results(executor, 2)
     assert {each.outcome for each in found.values()} == {"canceled"}
+    assert {each.diagnostics[0].code for each in found.values()} == {"job-canceled"}
     with dask_executor.DaskExecutor(root, dask_client.Cluster(address)) as executor:
         executor.submit(job(root, "c"))
         assert results(executor, 1)["c"].outcome == "done"
+
+
+def test_a_job_that_is_sent_twice_gives_one_file(root):
+    """By two builds to workers of one folder: one in it, and one whose files travel."""
+    address = ClusterAddress(workers=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)  # such as that a port is taken
+        first = dask_executor.DaskExecutor(root, dask_client.Cluster(address))
+    with first:
+        scheduler = ClusterAddress(first.cluster.client.scheduler.address)
+        with dask_executor.DaskExecutor(root, dask_client.Cluster(scheduler)) as second:
+            (root / second._token).unlink()  # as from another machine
+            for each in (first, second):
+                each.submit(job(root, "twice"))
+            found = [results(each, 1)["twice"] for each in (first, second)]
+    assert [each.outcome for each in found] == ["done", "done"]
+    place = root / "out/twice.tpb"
+    assert {each.digest for each in found} == {file_digest(place).digest}
+    assert tripybuild.load(place).manifest["model"] == "volumes"
+    assert [each.name for each in (root / "out").iterdir()] == ["twice.tpb"]
 
 
 @pytest.mark.parametrize(
@@ -324,5 +346,7 @@ def test_files_are_what_their_digests_say(tmp_path, monkeypatch):
     assert (tmp_path / "out/a.tpb").read_bytes() == b"one"
     await_output(tmp_path / "out/a.tpb", result)
     monkeypatch.setattr(transfer, "SEEN", 0.1)
-    with pytest.raises(DiagnosticError):
-        await_output(tmp_path / "out/b.tpb", result)
+    (tmp_path / "out/a.tpb").write_bytes(b"old")  # of the same size, from before
+    for name in ("a", "b"):
+        with pytest.raises(DiagnosticError):
+            await_output(tmp_path / f"out/{name}.tpb", result)

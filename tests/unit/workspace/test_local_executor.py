@@ -114,6 +114,9 @@ def test_canceled_jobs_have_results_too(root):
         executor.cancel()
         found = results(executor, 2)
     assert {each.outcome for each in found.values()} == {"canceled"}
+    said = [each.diagnostics[0] for _, each in sorted(found.items())]
+    assert [each.code for each in said] == ["job-canceled"] * 2
+    assert said[0].message.startswith("`a` was not done")
 
 
 def test_what_this_machine_lacks_fails_its_job_alone(root, monkeypatch):
