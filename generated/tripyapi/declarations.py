@@ -53,7 +53,7 @@ DIGESTS: dict[str, str] = {
     "families/unary.yaml": "9314249327dd93c7992ec92ba03d51a04c4a8721934c6e1b4082a5fd56110aff",
     "families/window.yaml": "3bf2a595b10bbc67d194ca51f37f7281a87ea898549711bc6d270625cc62fd0e",
     "foreign/aten.yaml": "5a7be65fdcd2ec89333031ebe8cbc9e7c9b7a054409b452f8a874a3260c42bb6",
-    "foreign/onnx.yaml": "a9d9fa4d063bf53325482dd07b3a44f9646716da19de8fae635bef245464ab84",
+    "foreign/onnx.yaml": "945e8298c241b2732ab4c4cc54ed62f83601b8ee89ae724764c6406e65f5db63",
     "math/abs.yaml": "b18e41941fb26a9eba89a69a15995bcec0bf20a2e658e33323079fb1fda43f11",
     "math/acos.yaml": "41c523d3a8db56d5d46ab8e323547bb55de235ce6218ceaadfc57fdb07283d02",
     "math/acosh.yaml": "ec29f63b007d1dca241bf88ac1273c6e91aee4592b1c647b8699e65a7bbc10d2",
