@@ -72,6 +72,22 @@ def folder(tmp_path_factory):
         yield found
 
 
+@pytest.mark.parametrize("victim", ["our.pem", "other.tpb", "volumes.yaml"])
+def test_a_signature_replaces_no_other_file(folder, victim):
+    """Such as the key itself; another signature, also one cut short, it does."""
+    place = folder / victim
+    place.exists() or place.write_text(TEXT)
+    before = place.read_bytes()
+    key = SigningKey(folder / "our.pem")
+    with pytest.raises(DiagnosticError, match="not a signature"):
+        sign(folder / "other.tpb", key, place)
+    assert place.read_bytes() == before
+    cut = folder / f"cut-{victim}.sig"
+    cut.write_bytes((folder / "good.tpb.sig").read_bytes()[:100])
+    assert sign(folder / "good.tpb", key, cut) == cut
+    verify(folder / "good.tpb", folder / "our.pub", cut)
+
+
 def copied(folder, tmp_path):
     """A copy of the executable and its signature."""
     path = tmp_path / "model.tpb"

@@ -19,9 +19,11 @@ from typing import Any
 from tripybuild.artifact.file_errors import refuse_pipe, unreadable_error
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process.atomic_write import atomic_write
+from tripybuild.process.output_files import check_overwrite
 
 SUFFIX = ".sig"
 LARGEST = 1 << 20  # bytes of a signature or a key
+BUNDLE = b"application/vnd.dev.sigstore.bundle"
 STATEMENT = "https://model_signing/signature/v1.0"
 MAKE_KEY = "`openssl ecparam -name prime256v1 -genkey -noout -out key.pem`"
 CERTIFICATE = b"-----BEGIN CERTIFICATE-----"
@@ -77,19 +79,27 @@ def signature_path(path: Path) -> Path:
     return path.with_name(path.name + SUFFIX)
 
 
+def looks_like_signature(path: Path) -> bool:
+    """Whether a file is a bundle of Sigstore, whole or not, which another one may replace."""
+    with path.open("rb") as stream:
+        begin = stream.read(LARGEST)
+    return begin.lstrip().startswith(b"{") and BUNDLE in begin
+
+
 def sign(path: Path, key: SigningKey, signature: Path | None = None) -> Path:
     """Sign a file, and give the path of its signature.
 
     Args:
         path: The file.
         key: What it is signed with.
-        signature: Where to; what is there is replaced.
+        signature: Where to; a signature that is there is replaced, and no other file.
 
     Raises:
         DiagnosticError: The package is not installed, or a file cannot be read or written.
     """
-    library = _library()
+    library, target = _library(), signature or signature_path(path)
     FileIdentity.of(path)
+    check_overwrite(target, looks_like_signature, "a signature", "--signature")
     config = library.signing.Config()
     if key.certificate is None:
         secret = None if key.password is None else key.password.encode()
@@ -103,7 +113,6 @@ def sign(path: Path, key: SigningKey, signature: Path | None = None) -> Path:
                 # version 1.1 of the package cannot read an empty chain
                 certificate_chain=list(key.chain or [key.certificate]),
             )
-    target = signature or signature_path(path)
     with tempfile.TemporaryDirectory() as folder, _report_unreadable(path):
         made = Path(folder) / target.name
         config.sign(path.resolve(), made)

@@ -234,7 +234,7 @@ CODES: dict[str, str] = {
     "compiler-timeout": "The native compiler exceeded its time limit.",
     "cache-damaged": "A cache entry was corrupted; it was rebuilt.",
     "cache-unwritable": "The cache is not writable; results are the same, but slower.",
-    "cache-entry": "The cache has no entry, or several, whose key begins so.",
+    "cache-entry": "The cache has no entry, or several, of a key or a name.",
     "cache-archive": "The file is not a cache that `tripybuild cache export` wrote, or is damaged.",
     "cache-remote": (
         "The shared cache that `TRIPYBUILD_REMOTE_CACHE` names cannot be used, or gave what is not "

@@ -98,6 +98,9 @@ class InputFiles:
         decides = known.get("decides") if isinstance(known, dict) else None
         if not isinstance(decides, dict) or not {"folders", "weights"} <= known.keys():
             return False
+        lists = known["folders"], known["weights"]
+        if not all(isinstance(e, list) and all(isinstance(n, str) for n in e) for e in lists):
+            return False
         return all(self._digest(path) == digest for path, digest in decides.items())
 
     def _digest(self, path: str) -> str:

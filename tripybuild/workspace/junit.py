@@ -1,6 +1,7 @@
 """JUnit XML: the results of tests as servers of continuous integration read them."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from tripybuild.errors.diagnostics import HIDDEN, Diagnostic, render, text_of
@@ -9,6 +10,14 @@ from tripybuild.workspace.plan import PlannedJob
 from tripybuild.workspace.state import JobRecord
 
 ERRORS = ("crashed",)
+TITLE = "tripybuild test"
+START = 1024  # bytes in which it stands
+
+
+def is_own_results(path: Path) -> bool:
+    """Whether a file holds results that were written here, so that others may replace them."""
+    with path.open("rb") as stream:
+        return f'<testsuites name="{TITLE}"'.encode() in stream.read(START)
 
 
 def junit_xml(
@@ -25,7 +34,7 @@ def junit_xml(
         records: The last record of each.
         diagnostics: What is wrong with each, with places as the user names them.
     """
-    root = ET.Element("testsuites", name="tripybuild test")
+    root = ET.Element("testsuites", name=TITLE)
     suites: dict[str, ET.Element] = {}
     for planned in jobs:
         one = planned.combination

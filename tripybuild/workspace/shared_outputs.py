@@ -77,7 +77,7 @@ def output_place(root: Path, job: Job) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DiagnosticError(write_error(path, error)) from error
-    check_overwrite(path, looks_like_container, "an executable")
+    check_overwrite(path, looks_like_container, "an executable", "output:")
     return path
 
 

@@ -1,6 +1,7 @@
 """What is in a cache, whether it is whole, what may go, and archives: all or nothing of them."""
 
 import os
+import sys
 import time
 
 import pytest
@@ -20,6 +21,7 @@ from tripybuild.cache.files import PlanCache
 from tripybuild.cache.keys import key
 from tripybuild.cache.records import MAPPED, decode_record, entry_origin, new_record
 from tripybuild.cache.store import RECORDS, Cache
+from tripybuild.cli.main import main
 from tripybuild.errors.diagnostics import DiagnosticError
 
 SMALL, FILE = key({"what": "program", "n": "1"}), key({"what": "engine", "n": "2"})
@@ -178,3 +180,17 @@ def test_the_sweep_takes_records_along(tmp_path):
     left = {each for each in keys if cache.get(each) is not None}
     assert {p.parent.name + p.stem for p in (cache.folder / RECORDS).glob("??/*")} == left
     assert 0 < len(left) < 5
+
+
+def test_a_name_that_nothing_was_made_for_exports_nothing(tmp_path, monkeypatch, capfd):
+    """An archive of no entries would look as if it had them."""
+    monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path / "cache"))
+    path = tmp_path / "boxes.tbcache"
+    words = ["tripybuild", "cache", "export", str(path), "--spec", "boxen.yaml"]
+    monkeypatch.setattr(sys, "argv", words)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 1
+    said = capfd.readouterr().err
+    assert said.startswith("error[cache-entry]: no entry of the cache is made for `boxen.yaml`")
+    assert not path.exists()

@@ -257,8 +257,13 @@ def test_a_torn_log_is_read_as_far_as_it_is_whole(root, build):
     assert {each["outcome"] for each in build()[0].values()} == {"current"}
     for line in (b"", b"{", b"[]", b'{"name": 1}', b'{"name": "a", "key": 1, "parts": {}}'):
         assert JobRecord.read(line) is None
-    (root / "build/.tripybuild/inputs.json").write_text("[1")
-    assert {each["outcome"] for each in build()[0].values()} == {"current"}
+    place = root / "build/.tripybuild/inputs.json"
+    damaged = json.loads(place.read_text())
+    for known in damaged["reads"].values():
+        known |= {"folders": [3], "weights": {"a": 1}}
+    for text in ("[1", json.dumps(damaged)):
+        place.write_text(text)
+        assert {each["outcome"] for each in build()[0].values()} == {"current"}
 
 
 def test_an_input_that_changes_while_a_job_is_done_is_no_input_of_its_key(root, build, monkeypatch):

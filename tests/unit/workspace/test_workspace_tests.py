@@ -78,6 +78,15 @@ def test_specs_are_compared_with_their_references(root, test):
     assert [each["outcome"] for each in test("--fresh")[0]["jobs"]] == ["done"]
 
 
+def test_results_replace_no_other_file(root, test):
+    """The workspace's own, or one of another program: before any test runs."""
+    (root / "found.xml").write_text("<testsuites name='mine'/>")
+    answer, xml = test()
+    assert [each["code"] for each in answer["diagnostics"]] == ["output-unwritable"]
+    assert xml.attrib == {"name": "mine"}
+    assert not (root / "build").exists()
+
+
 def test_a_difference_fails_with_its_line(root, test):
     """And is run again the next time."""
     spec = root / "specs/scores.yaml"

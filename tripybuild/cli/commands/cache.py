@@ -11,6 +11,7 @@ import typer
 
 from tripybuild.cli.command import CommandResult, command
 from tripybuild.cli.console import table_lines
+from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 from tripybuild.process.memory import format_bytes
 from tripybuild.process.output_files import check_overwrite
 
@@ -131,7 +132,8 @@ def verify_cache() -> CommandResult:
     data = _totals(cache, entries) | {"damaged": [each.key for each in damaged]}
     lines = [f"damaged: {each.kind} {each.key[:SHOWN]}" for each in damaged]
     noun = "entry" if count == 1 else "entries"
-    lines.append(f"Verified {count} {noun}: {len(damaged) or 'none'} damaged")
+    aside = ", put aside: made again when needed" if damaged else ""
+    lines.append(f"Verified {count} {noun}: {len(damaged) or 'none'} damaged{aside}")
     return CommandResult(remark="\n".join(lines), data=data)
 
 
@@ -181,6 +183,11 @@ def export_cache(
     check_overwrite(path, is_archive, "an archive of a cache", "tripybuild cache export FILE")
     cache, entries = _opened()
     chosen = _chosen(entries, kind, spec)
+    if not chosen and (kind or spec):  # a name that is wrong is no empty archive
+        sought = f"of the kind `{kind}`" if spec is None else f"made for `{spec}`"
+        hint = "`tripybuild cache list` shows what there is"
+        found = Diagnostic("cache-entry", f"no entry of the cache is {sought}", hint=hint)
+        raise DiagnosticError(found)
     held = export_entries(cache, chosen, path)
     data = _totals(cache, entries)
     data |= {"path": path.as_posix(), "entries": [_entry_data(each) for each in held]}

@@ -51,6 +51,8 @@ def run_workspace_tests(
     from tripybuild.workspace import session  # noqa: PLC0415
 
     began = time.perf_counter()
+    if junit is not None:
+        _check_junit(junit)
     workspace = session.open_workspace(folder)
     every = session.find_tests(workspace)
     if not every:
@@ -73,6 +75,13 @@ def run_workspace_tests(
     if junit is not None:
         _write_junit(junit, run, workspace)
     return build_result(run, workspace.root, time.perf_counter() - began)
+
+
+def _check_junit(path: Path) -> None:
+    from tripybuild.process.output_files import check_overwrite  # noqa: PLC0415
+    from tripybuild.workspace.junit import is_own_results  # noqa: PLC0415
+
+    check_overwrite(path, is_own_results, "results of `tripybuild test`", "--junit")
 
 
 def _write_junit(path: Path, run: "BuildRun", workspace: "BuildWorkspace") -> None:
