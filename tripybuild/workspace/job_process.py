@@ -57,6 +57,7 @@ class JobProcess:
 
     def close(self) -> None:
         """End the child; a later job starts another one."""
+        self.model = ""
         self._process.close()
 
     def __enter__(self) -> Self:
@@ -69,5 +70,5 @@ class JobProcess:
 def _crash(job: Job, found: Diagnostic) -> Diagnostic:
     """That the process of a job ended, which says no compiler's name."""
     message = f"the process that did `{job.name}` ended before the job was done"
-    hint = "run the same command again: what is done is kept; with `--jobs 1` it has all memory"
+    hint = "run the same command again: what is done is kept"
     return Diagnostic("job-crashed", message, notes=(*found.notes, found.message), hint=hint)

@@ -5,6 +5,7 @@ import queue
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
@@ -56,7 +57,8 @@ class LocalExecutor:
 
     Those that wait are begun in their order, but one that shares the model that a free process has
     read is preferred, and one for which there is no memory now waits for the next result. A job
-    that needs more than there is runs alone.
+    that needs more than there is runs alone. One whose process ended is tried once more, alone and
+    when nothing else waits: what ends a process is most often that others took its memory.
 
     Args:
         root: The workspace's folder.
@@ -76,6 +78,8 @@ class LocalExecutor:
         self._slots: list[_Slot] = []
         self._results: queue.SimpleQueue[JobResult] = queue.SimpleQueue()
         self._known: list[JobResult] = []
+        self._retries: list[Job] = []  # that wait until they are alone
+        self._crashes: dict[str, JobResult] = {}  # of first tries
         self._unwanted: set[str] = set()
 
     def submit(self, job: Job) -> None:
@@ -108,7 +112,8 @@ class LocalExecutor:
 
     def cancel(self) -> None:
         """End all that runs or waits."""
-        waiting, self._waiting = self._waiting, []
+        waiting = [*self._waiting, *self._retries]
+        self._waiting, self._retries = [], []
         self._known += map(canceled, waiting)
         for slot in self._slots:
             if slot.job is not None:
@@ -137,15 +142,27 @@ class LocalExecutor:
             timeout = 0.0
             slot = next(e for e in self._slots if e.job is not None and e.job.name == result.job)
             job, slot.job = slot.job, None
-            is_ended = result.job in self._unwanted and result.outcome == "crashed"
-            yield canceled(job) if job is not None and is_ended else result
+            first = self._crashes.get(result.job)
+            if job is None or not (result.is_retryable or first):
+                yield result
+            elif result.is_retryable and job.name in self._unwanted:
+                yield canceled(job)
+            elif first is not None:
+                yield _with_first_try(result, first)
+            else:
+                self._crashes[result.job] = result
+                self._retries.append(job)
 
     def _begin(self) -> None:
         """Begin what there is room for."""
-        while self._waiting:
+        while self._waiting or self._retries:
             busy = [each.job for each in self._slots if each.job is not None]
             free = [each for each in self._slots if each.job is None]
-            if len(busy) >= self.most:
+            if len(busy) >= self.most or any(each.name in self._crashes for each in busy):
+                return
+            if not self._waiting:
+                if not busy:
+                    self._begin_alone(self._retries.pop(0))
                 return
             size = self.memory - sum(each.needs.memory for each in busy)
             cores = self.cores - sum(each.needs.cores for each in busy)
@@ -156,6 +173,12 @@ class LocalExecutor:
             slot = read.get(job.model) or (free[0] if free else self._added())
             self._waiting.remove(job)
             slot.begin(job)
+
+    def _begin_alone(self, job: Job) -> None:
+        """Begin a job in the first process; the others end, since they hold what they have read."""
+        for each in self._slots:
+            each.process.close()
+        self._slots[0].begin(job)
 
     def _able(
         self, size: int, cores: int, read: Mapping[str, _Slot], *, is_idle: bool
@@ -173,6 +196,19 @@ class LocalExecutor:
     def _added(self) -> _Slot:
         self._slots.append(_Slot(len(self._slots) + 1, self._root, self._results))
         return self._slots[-1]
+
+
+def _with_first_try(result: JobResult, first: JobResult) -> JobResult:
+    """The result of a second try, which says what became of the first one."""
+    if result.outcome != "done":
+        note = "it was tried twice, the second time alone with all memory"
+        noted = (replace(each, notes=(*each.notes, note)) for each in result.diagnostics)
+        return replace(result, diagnostics=tuple(noted))
+    message = f"`{result.job}` was done by a second try, alone: the process of the first one ended"
+    notes = first.diagnostics[0].notes
+    hint = "`--jobs` and `--memory` bound what runs at once"
+    found = Diagnostic("job-crashed", message, notes=notes, hint=hint)
+    return replace(result, warnings=(*result.warnings, found))
 
 
 def usable_cores() -> int:

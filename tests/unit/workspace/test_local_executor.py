@@ -73,18 +73,52 @@ def test_a_job_is_done_or_says_why_not(root):
     assert (diagnostic.span.path, diagnostic.span.line) == ("wrong.yaml", 5)
 
 
-def test_a_process_that_is_killed_costs_its_job_alone(root):
-    """By SIGKILL amid its work; the next job has another process."""
+def kill(executor, name):
+    """Kill the process of a job, as soon as it does that."""
+    while name not in {each.job for each in executor.running()}:
+        executor.completed(0.01)
+    (slot,) = (each for each in executor._slots if each.job and each.job.name == name)
+    while (child := slot.process._process._child) is None:
+        time.sleep(0.001)
+    os.kill(child.pid, signal.SIGKILL)
+    return child
+
+
+def test_a_job_whose_process_is_killed_is_tried_again_alone(root):
+    """By SIGKILL amid its work; the others go before, and the result says that there were two."""
+    with LocalExecutor(root, most=2) as executor:
+        for name in ("killed", "next", "last"):
+            executor.submit(job(name))
+        kill(executor, "killed")
+        found, seen = [], []
+        while len(found) < 3:
+            found += executor.completed(0.01)
+            seen.append([each.job for each in executor.running()])
+    assert [each.outcome for each in found] == ["done"] * 3
+    assert found[-1].job == "killed"
+    assert ["killed"] in seen
+    (warning,) = found[-1].warnings
+    assert warning.code == "job-crashed"
+    assert "by a second try" in warning.message
+    assert (root / "out/killed.tpb").exists()
+
+
+def test_a_process_that_is_killed_twice_costs_its_job_alone(root):
+    """There is no third try; the next job has another process."""
     with LocalExecutor(root, most=1) as executor:
         executor.submit(job("killed"))
-        executor.submit(job("next"))
-        child = executor._slots[0].process._process
-        while child._child is None:
+        first = kill(executor, "killed")
+        while (slot := executor._slots[0]).job is not None and first.poll() is None:
             time.sleep(0.001)
-        os.kill(child._child.pid, signal.SIGKILL)
+        executor.completed(5.0)  # which begins it again
+        assert slot.job is not None
+        kill(executor, "killed")
+        executor.submit(job("next"))
         found = results(executor, 2)
     assert (found["killed"].outcome, found["killed"].is_retryable) == ("crashed", True)
-    assert [each.code for each in found["killed"].diagnostics] == ["job-crashed"]
+    (diagnostic,) = found["killed"].diagnostics
+    assert diagnostic.code == "job-crashed"
+    assert "tried twice" in diagnostic.notes[-1]
     assert not Path(root, "out/killed.tpb").exists()
     assert found["next"].outcome == "done"
 
