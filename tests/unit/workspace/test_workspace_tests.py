@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -9,7 +10,10 @@ import workspaces
 
 from tripybuild.cli.main import main
 from tripybuild.workspace import local_executor
+from tripybuild.workspace.execution import do_job
+from tripybuild.workspace.jobs import Job
 
+ROOT = Path(__file__).resolve().parents[3]
 SPEC = """\
 tripybuild: 1
 model: scores
@@ -138,3 +142,14 @@ def test_a_workspace_without_tests_says_so(root, test):
     answer, xml = test()
     assert [each["code"] for each in answer["diagnostics"]] == ["unknown-build"]
     assert xml is None
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_t5_in_fewer_bits_is_within_what_it_declares(dtype, monkeypatch):
+    """By the references themselves: what their rounding costs is no fault of an engine."""
+    monkeypatch.chdir(ROOT / "specs")
+    own = {"target": "reference", "action": "test", "sizes": {"F": dtype}}
+    result = do_job(Job("t5", "key", "m", "t5.yaml", (), **own))
+    assert result.outcome == "done", result.diagnostics
+    worst = max(each["difference"] for each in result.report["cases"])
+    assert 1e-3 < worst < result.report["cases"][0]["tolerance"]
