@@ -17,7 +17,13 @@ from tripybuild.cli.command_line import COMPLETION, PROGRAM, CommandLine
 from tripybuild.cli.console import DiagnosticFormat
 from tripybuild.cli.help_texts import command_sections, environment, examples
 from tripybuild.cli.interrupts import INTERRUPTED
-from tripybuild.cli.usage_errors import USAGE, set_command_line, usage_diagnostics
+from tripybuild.cli.usage_errors import (
+    USAGE,
+    empty_values,
+    set_command_line,
+    usage_diagnostics,
+)
+from tripybuild.errors.diagnostics import Diagnostic
 
 # Typer exports no other name of it, and newer versions have their own copy of click.
 UsageError: type[Exception] = typer.BadParameter.__bases__[0]
@@ -146,6 +152,8 @@ def main() -> None:
         from tripybuild.cli.completion import complete  # noqa: PLC0415 - a shell asks
 
         sys.exit(complete(root))
+    if found := empty_values(line, root):
+        sys.exit(_report(found, line))
     try:
         code = root.main(prog_name=PROGRAM, standalone_mode=False)
     except KeyboardInterrupt:
@@ -159,10 +167,13 @@ def main() -> None:
 
 def _refuse(error: Any, line: CommandLine, root: Any) -> int:
     """Say what is wrong with the command line, in the form that it asks for."""
-    is_json = line.has("--json")
-    if not line.words or (type(error).__name__ == "NoArgsIsHelpError" and not is_json):
+    is_help = type(error).__name__ == "NoArgsIsHelpError" and not line.has("--json")
+    if not line.words or is_help:
         error.show()
         return USAGE
-    found = usage_diagnostics(error, line, root)
+    return _report(usage_diagnostics(error, line, root), line)
+
+
+def _report(found: tuple[Diagnostic, ...], line: CommandLine) -> int:
     form = DiagnosticFormat.CONCISE if "concise" in line.words else DiagnosticFormat.FULL
-    return conclude(lambda: CommandResult(diagnostics=found), json=is_json, form=form)
+    return conclude(lambda: CommandResult(diagnostics=found), json=line.has("--json"), form=form)

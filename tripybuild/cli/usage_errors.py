@@ -88,6 +88,22 @@ def usage_diagnostics(error: Any, line: CommandLine, root: Any) -> tuple[Diagnos
     return (value if value is not None else _missing(error.param, read, line),)
 
 
+def empty_values(line: CommandLine, root: Any) -> tuple[Diagnostic, ...]:
+    """Arguments and targets without a letter: a path would be the current folder."""
+    if not any(not each or each.endswith("=") for each in line.words) or line.has("--help"):
+        return ()
+    read, found = line.parse(root), []
+    for each in read.command.params:
+        if each.param_type_name != "argument" and "--target" not in each.opts:
+            continue
+        for _, word in read.values.get(each.name, []):
+            if not line.value(word):
+                message = f"`{_name(each)}` is empty"
+                hint = "a shell writes nothing for a variable that is not set"
+                found.append(Diagnostic("argument-value", message, line.span(word), hint=hint))
+    return (*_wrong_words(read, line, root), *found) if found else ()
+
+
 def _wrong_words(read: ParsedWords, line: CommandLine, root: Any) -> Iterator[Diagnostic]:
     """Problems that need no look at any value."""
     commands: Mapping[str, Any] = getattr(read.command, "commands", {})

@@ -67,6 +67,8 @@ run m.tpb --input a=b --input q | argument-value | q |
 run m.tpb --seed -1 | argument-value | -1 | write a number that is at least 0
 bench m.tpb --rounds 1 | argument-value | 1 | write a number that is at least 3
 bench m.tpb --seconds nan | argument-value | nan |
+check '' | argument-value | '' | a shell writes nothing
+compile m.yaml --target= | argument-value |  | a shell writes nothing
 bench m.tpb --seed= | argument-value |  |
 check m.yaml --depth x | argument-value | x | write a number
 check m.yaml --depth 1.5 | argument-value | 1.5 | write a number
