@@ -31,6 +31,7 @@ OUT = ROOT / "out" / "fuzz"
 NAMES = {
     "operators": ("schema", "documents", "language"),
     "specs": ("schema", "documents", "language", "model"),
+    "workspaces": ("schema", "documents", "workspace"),
     "snippets": ("language",),
     "mlir": ("tensorrt.mlir", "tensorrt.passes"),
     "containers": ("artifact",),

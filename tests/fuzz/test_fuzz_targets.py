@@ -9,11 +9,12 @@ from fuzzing.edits import mutate, mutate_json
 from fuzzing.engines import Trial, own_loop
 from fuzzing.harness import Disagreement, Target, check
 from fuzzing.targets import TARGETS
+from fuzzing.texts import _mutate_yaml
 from hypothesis import given, settings, strategies as st
 
 from tripybuild.errors.diagnostics import Diagnostic, DiagnosticError
 
-DRAWN = ("operators", "specs", "mlir", "containers", "manifests", "snippets")
+DRAWN = ("operators", "specs", "workspaces", "mlir", "containers", "manifests", "snippets")
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +49,7 @@ def test_only_diagnostics_leave(targets, name):
     ask()
 
 
-@pytest.mark.parametrize("name", ["mlir", "onnx", "pt2", "safetensors", "snippets"])
+@pytest.mark.parametrize("name", ["mlir", "onnx", "pt2", "safetensors", "snippets", "workspaces"])
 def test_the_corpus(targets, name):
     """What was found once stays mended, and what stands there is of use."""
     if name == "onnx":
@@ -120,3 +121,9 @@ def test_edits_follow_from_their_seed():
         one, other = (mutate(text, random.Random(number)) for _ in range(2))
         assert one == other
         assert mutate_json(text, random.Random(number)) == mutate_json(text, random.Random(number))
+
+
+def test_edits_of_a_small_file_stay_bytes():
+    """An edit may take the place of a whole file, which is no mapping then."""
+    for number in range(200):
+        assert isinstance(_mutate_yaml(b"a: 1\n", random.Random(number), []), bytes)

@@ -136,6 +136,11 @@ def _matches(root: Path, pattern: str, span: Span, problems: list[Diagnostic]) -
         message = f"`{pattern}` leads out of the folder of this file"
         problems.append(outside_diagnostic(message, span))
         return
+    if any("**" in each and each != "**" for each in given.parts):  # Pythons differ in it
+        message = f"`{pattern}` is no pattern: `**` stands alone between two `/`"
+        hint = "`specs/**/*.yaml` is all files below `specs`"
+        problems.append(Diagnostic("wrong-value", message, span, hint=hint))
+        return
     paths = sorted(each for each in root.glob(pattern) if path_exists(each))
     if not paths:
         hint = f"it is looked for below `{root}`"

@@ -9,6 +9,7 @@ from fuzzing.harness import Target
 TARGETS: Mapping[str, Callable[[Path], Target]] = {
     "operators": texts.operators,
     "specs": texts.specs,
+    "workspaces": texts.workspaces,
     "snippets": texts.snippets,
     "mlir": texts.mlir,
     "containers": binaries.containers,

@@ -13,7 +13,7 @@ from pathlib import Path
 import yaml
 
 from fuzzing.edits import mutate, mutate_tree
-from fuzzing.harness import Disagreement, Target
+from fuzzing.harness import CORPUS, Disagreement, Target
 from tripybuild.cli.commands import opt_run
 from tripybuild.codegen.conformance import find_violations
 from tripybuild.codegen.modules.module import module_fragment
@@ -37,6 +37,9 @@ from tripybuild.schema.load import load
 from tripybuild.schema.registry_files import FileSubset
 from tripybuild.tensorrt.passes.pipeline import PASSES
 from tripybuild.tensorrt.passes.pipeline_text import PassStep
+from tripybuild.workspace.matrix import all_builds
+from tripybuild.workspace.session import find_tests
+from tripybuild.workspace.workspace_file import read_workspace
 
 ROOT = Path(__file__).resolve().parents[3]
 NAMED = re.compile(rb"^(?:op|module|family): ([A-Za-z_][A-Za-z_0-9]{0,40})$", re.MULTILINE)
@@ -46,6 +49,15 @@ BINDINGS = {
     "ys": [[1, 2], [3, 4]], "pair": (2, 3), "table": {"a": 1, "b": [2]}, "many": list(range(200)),
     "large": 2**200,
 }  # fmt: skip
+
+SPEC = """\
+tripybuild: 1
+model: {name}
+inputs: {{edges: "F[B, 3]"}}
+ranges: {{B: {{max: 8}}}}
+outputs: {{total: relu(edges)}}
+test: {{against: torch.nn.ReLU, shapes: [{{B: 2}}]}}
+"""
 
 
 class _Everything(Container[str]):
@@ -128,6 +140,28 @@ def specs(folder: Path) -> Target:
     return Target(
         name="specs", suffix=".yaml", read=read, words=words,
         made={name: text for name, text in texts.items() if len(text) < SMALL},
+        structured=partial(_mutate_yaml, words=words),
+    )  # fmt: skip
+
+
+def workspaces(folder: Path) -> Target:
+    """Workspaces of two specs: read, and their builds and tests listed."""
+    (folder / "specs").mkdir()
+    for name in ("volumes", "means"):
+        (folder / "specs" / f"{name}.yaml").write_text(SPEC.format(name=name), encoding="utf-8")
+
+    def read(data: bytes) -> str:
+        path = folder / "tripybuild.yaml"
+        path.write_bytes(data)
+        workspace = read_workspace(path)
+        all_builds(workspace)
+        find_tests(workspace)
+        return _same_format(path)
+
+    kept = sorted((CORPUS / "workspaces").glob("*.yaml"))
+    words = _words(path.read_bytes() for path in kept)
+    return Target(
+        name="workspaces", suffix=".yaml", read=read, made={}, words=words,
         structured=partial(_mutate_yaml, words=words),
     )  # fmt: skip
 
@@ -220,6 +254,8 @@ def _mutate_yaml(data: bytes, pick: random.Random, words: list[bytes]) -> bytes:
     except (yaml.YAMLError, ValueError, RecursionError, AssertionError, TypeError):
         return mutate(data, pick, words)
     tree = mutate_tree(tree, pick, words)
+    if not isinstance(tree, dict):  # the edit took the place of all of it
+        return mutate(data, pick, words)
     try:
         lines = [f"{_key(key)}: {json.dumps(value, default=str)}\n" for key, value in tree.items()]
     except TypeError:  # a key is a date

@@ -150,6 +150,7 @@ STRANGE = {
     "lin*.yaml": "outside-folder",
     "none.yaml": "file-not-found",
     "none/*.yaml": "file-not-found",
+    "specs/**.yaml": "wrong-value",
 }
 
 
