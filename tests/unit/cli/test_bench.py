@@ -250,7 +250,7 @@ def test_the_end_of_a_contestant_is_told_and_the_others_are_measured(cli):
     assert (code, out, "there is no file `none.yaml`" in err) == (1, "", True)
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="the system has no /proc")
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="this system has no /proc")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_no_process_of_a_contestant_is_left(folder, number):
     """Ctrl-C reaches the whole group of processes, and says nothing; a kill reaches one of them."""
