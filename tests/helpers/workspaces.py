@@ -23,6 +23,15 @@ specs: [specs/*.yaml]
 builds: {plain: {targets: [reference]}}
 """
 
+# A spec that compiles at once.
+VOLUMES = """\
+tripybuild: 1
+model: volumes
+inputs: {edges: "float32[B, 3]"}
+ranges: {B: {min: 1, opt: 4, max: 8}}
+outputs: {total: "edges * 2.0"}
+"""
+
 
 def spec(name, factor="2.0"):
     """The text of a spec."""

@@ -9,6 +9,7 @@ import warnings
 from pathlib import Path
 
 import pytest
+from workspaces import VOLUMES
 
 import tripybuild
 from tripybuild.cluster import dask_client, dask_executor, transfer
@@ -21,14 +22,6 @@ from tripybuild.workspace.jobs import Job, JobFile, JobResult, Needs
 from tripybuild.workspace.versions import job_versions
 
 pytest.importorskip("distributed", reason="distributed is not installed")
-
-SPEC = """\
-tripybuild: 1
-model: volumes
-inputs: {edges: "float32[B, 3]"}
-ranges: {B: {min: 1, opt: 4, max: 8}}
-outputs: {total: "edges * 2.0"}
-"""
 
 
 class Machines:
@@ -89,8 +82,8 @@ def root(tmp_path, shared_cache):
     """A workspace with a spec, and one that is wrong."""
     folder = tmp_path / "workspace"
     folder.mkdir()
-    (folder / "volumes.yaml").write_text(SPEC, encoding="utf-8")
-    (folder / "wrong.yaml").write_text(SPEC.replace("edges *", "edge *"), encoding="utf-8")
+    (folder / "volumes.yaml").write_text(VOLUMES, encoding="utf-8")
+    (folder / "wrong.yaml").write_text(VOLUMES.replace("edges *", "edge *"), encoding="utf-8")
     return folder
 
 

@@ -7,26 +7,19 @@ import time
 from pathlib import Path
 
 import pytest
+from workspaces import VOLUMES
 
 import tripybuild
 from tripybuild.tensorrt.runtime import gpu
 from tripybuild.workspace.jobs import Job, JobFile, JobResult, Needs
 from tripybuild.workspace.local_executor import LocalExecutor
 
-SPEC = """\
-tripybuild: 1
-model: volumes
-inputs: {edges: "float32[B, 3]"}
-ranges: {B: {min: 1, opt: 4, max: 8}}
-outputs: {total: "edges * 2.0"}
-"""
-
 
 @pytest.fixture
 def root(tmp_path, shared_cache):
     """A folder with a spec, and one that is wrong."""
-    (tmp_path / "volumes.yaml").write_text(SPEC, encoding="utf-8")
-    (tmp_path / "wrong.yaml").write_text(SPEC.replace("edges *", "edge *"), encoding="utf-8")
+    (tmp_path / "volumes.yaml").write_text(VOLUMES, encoding="utf-8")
+    (tmp_path / "wrong.yaml").write_text(VOLUMES.replace("edges *", "edge *"), encoding="utf-8")
     return tmp_path
 
 

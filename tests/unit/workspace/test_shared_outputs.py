@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from workspaces import VOLUMES
 
 import tripybuild
 from tripybuild.cache.remote_settings import MODE, URL
@@ -10,14 +11,6 @@ from tripybuild.process.hashing import file_digest
 from tripybuild.process.paths import CACHE_VARIABLE
 from tripybuild.workspace.execution import do_job
 from tripybuild.workspace.jobs import Job, JobFile
-
-SPEC = """\
-tripybuild: 1
-model: volumes
-inputs: {edges: "float32[B, 3]"}
-ranges: {B: {min: 1, opt: 4, max: 8}}
-outputs: {total: "edges * 2.0"}
-"""
 
 
 @pytest.fixture
@@ -28,7 +21,7 @@ def machine(tmp_path, monkeypatch):
         folder = tmp_path / name
         folder.mkdir()
         monkeypatch.chdir(folder)
-        Path("volumes.yaml").write_text(SPEC, encoding="utf-8")
+        Path("volumes.yaml").write_text(VOLUMES, encoding="utf-8")
         places = {URL: tmp_path / "store", CACHE_VARIABLE: folder / "cache"}
         for variable, value in {**places, MODE: mode}.items():
             monkeypatch.setenv(variable, str(value))
@@ -53,7 +46,7 @@ def test_a_second_machine_builds_nothing(machine):
 def test_a_file_that_changed_since_the_plan_misleads_no_other_machine(machine):
     """Its output is built, and kept from the others."""
     job = machine("one")
-    Path("volumes.yaml").write_text(SPEC.replace("2.0", "3.0"), encoding="utf-8")
+    Path("volumes.yaml").write_text(VOLUMES.replace("2.0", "3.0"), encoding="utf-8")
     assert do_job(job).outcome == "done"
     assert not [each for each in Path("../store").rglob("*") if each.is_file()]
     second = do_job(machine("two"))
